@@ -1,0 +1,51 @@
+"""Tool-call arguments: from the text a model streamed to one JSON object, with safe repairs only.
+
+Safe means that nothing is guessed: no text at all is `{}`, and raw control characters inside strings are taken as they
+stand. Text that stops early, or goes on after the object, is no object.
+"""
+
+import json
+import math
+from typing import Any, cast
+
+import msgspec
+
+
+def parse_arguments(text: str) -> dict[str, Any] | None:
+    """The arguments, or None if `text` is not one whole JSON object."""
+    if not text.strip():
+        return {}
+    try:
+        value = msgspec.json.decode(text.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError):
+        value = _lenient(text)
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = _lenient(value)
+    if value is None:
+        return {} if text.strip() == "null" else None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) and _finite(cast("object", value)) else None
+
+
+def _lenient(text: str) -> object:
+    """What Python's own parser makes of it, control characters allowed; None if that fails too."""
+    try:
+        return json.loads(text, strict=False, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(value: object) -> bool:
+    """Whether every number can be written down again (`1e400` cannot)."""
+    match value:
+        case float():
+            return math.isfinite(value)
+        case dict():
+            return all(_finite(item) for item in cast("dict[str, object]", value).values())
+        case list():
+            return all(_finite(item) for item in cast("list[object]", value))
+        case _:
+            return True

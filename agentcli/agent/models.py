@@ -1,0 +1,77 @@
+"""Models: what agentcli knows of one before it sends a request."""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+
+class ThinkingLevel(StrEnum):
+    """How much a model is asked to think, least first."""
+
+    OFF = "off"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
+class ModelCost(Struct, frozen=True, omit_defaults=True):
+    """US dollars per million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+
+
+class Model(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    id: str
+    """The name that the provider's API takes."""
+    name: str = ""
+    """The name that people read."""
+    api: str
+    """The wire API: `openai-completions`, `offline` …"""
+    provider: str
+    base_url: str = ""
+    reasoning: bool = False
+    input: list[str] = ["text"]
+    """`text`, `image`."""
+    cost: ModelCost = ModelCost()
+    context_window: int = 128_000
+    """Tokens."""
+    max_tokens: int = 16_384
+    """Output tokens."""
+    headers: dict[str, str] = {}
+    thinking_levels: dict[str, Any] = {}
+    """Level to what the API is told for it; empty means the API's own words. None hides a level."""
+    compat: dict[str, Any] = {}
+    """What is unusual about the server; the wire API says which keys it knows."""
+
+    @property
+    def full_id(self) -> str:
+        """`provider/id`, as `--model` takes it."""
+        return f"{self.provider}/{self.id}"
+
+
+_LEVELS = list(ThinkingLevel)
+_USUAL = [ThinkingLevel.OFF, ThinkingLevel.MINIMAL, ThinkingLevel.LOW, ThinkingLevel.MEDIUM, ThinkingLevel.HIGH]
+
+
+def supported_thinking_levels(model: Model) -> list[ThinkingLevel]:
+    """The levels a person may choose for this model, least first; `xhigh` and `max` only where the model names them."""
+    if not model.reasoning:
+        return [ThinkingLevel.OFF]
+    if not model.thinking_levels:
+        return list(_USUAL)
+    return [level for level in _LEVELS if model.thinking_levels.get(level, level in _USUAL or None) is not None]
+
+
+def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
+    """The level nearest to `level` that the model has: the next one up, else the next one down."""
+    supported = supported_thinking_levels(model)
+    wanted = _LEVELS.index(level)
+    above = [known for known in supported if _LEVELS.index(known) >= wanted]
+    return above[0] if above else supported[-1]

@@ -1,0 +1,209 @@
+"""PartialMessage: the assistant message while it streams, and the maker of its stream events.
+
+A provider tells it what arrived (`text`, `thinking`, `toolcall_start`, `toolcall_delta`, `end_block`, then `done` or
+`error`) and yields the events that come back; starts and ends match whatever the order of the calls. It reads like an
+`AssistantMessage`, but text is joined only when somebody asks, so that a delta costs the same at any length.
+"""
+
+from enum import Enum
+
+from agentcli.agent.arguments import parse_arguments
+from agentcli.agent.assistant_events import (
+    AssistantMessageEvent,
+    DoneEvent,
+    ErrorEvent,
+    StartEvent,
+    TextDeltaEvent,
+    TextEndEvent,
+    TextStartEvent,
+    ThinkingDeltaEvent,
+    ThinkingEndEvent,
+    ThinkingStartEvent,
+    ToolCallDeltaEvent,
+    ToolCallEndEvent,
+    ToolCallStartEvent,
+)
+from agentcli.agent.errors import AgentcliError
+from agentcli.agent.messages import (
+    AssistantContent,
+    AssistantMessage,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    Usage,
+    now_ms,
+)
+from agentcli.agent.models import Model
+
+
+class _Kind(Enum):
+    TEXT = "text"
+    THINKING = "thinking"
+    TOOL_CALL = "toolcall"
+
+
+class _Block:
+    """One content block as it grows."""
+
+    __slots__ = ("id", "kind", "name", "open", "pieces", "redacted", "signature")
+
+    def __init__(self, kind: _Kind, id: str = "", name: str = "") -> None:
+        self.kind = kind
+        self.id = id
+        self.name = name
+        self.pieces: list[str] = []
+        self.open = True
+        self.signature: str | None = None
+        self.redacted = False
+
+    def joined(self) -> str:
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
+        return self.pieces[0] if self.pieces else ""
+
+    def content(self) -> AssistantContent:
+        text = self.joined()
+        match self.kind:
+            case _Kind.TEXT:
+                return TextContent(text, signature=self.signature)
+            case _Kind.THINKING:
+                return ThinkingContent(text, signature=self.signature, redacted=self.redacted)
+            case _Kind.TOOL_CALL:
+                arguments = None if self.open else parse_arguments(text)
+                partial_json = text if arguments is None else None
+                return ToolCall(self.id, self.name, arguments or {}, partial_json, self.signature)
+
+
+class PartialMessage:
+    """Args:
+    model: the model that answers; its names are stamped on the message.
+    """
+
+    role = "assistant"
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.timestamp = now_ms()
+        self.usage = Usage()
+        self.closed = False
+        """Whether `done` or `error` was said: nothing may follow."""
+        self._blocks: list[_Block] = []
+
+    @property
+    def content(self) -> list[AssistantContent]:
+        """What has arrived so far. A call whose arguments are still coming has them in `partial_json`."""
+        return [block.content() for block in self._blocks]
+
+    def snapshot(self) -> AssistantMessage:
+        """The message so far, as data; `stop_reason` is None."""
+        return self._message(None)
+
+    def start(self) -> StartEvent:
+        return StartEvent(self)
+
+    def text(self, delta: str) -> list[AssistantMessageEvent]:
+        events, index = self._block(_Kind.TEXT)
+        self._blocks[index].pieces.append(delta)
+        return [*events, TextDeltaEvent(index, delta)]
+
+    def thinking(self, delta: str) -> list[AssistantMessageEvent]:
+        events, index = self._block(_Kind.THINKING)
+        self._blocks[index].pieces.append(delta)
+        return [*events, ThinkingDeltaEvent(index, delta)]
+
+    def redacted_thinking(self, data: str) -> list[AssistantMessageEvent]:
+        """A whole block of thinking whose text the provider withholds."""
+        events = [*self.end_blocks(), *self._block(_Kind.THINKING)[0]]
+        self._blocks[-1].redacted = True
+        self._blocks[-1].signature = data
+        return [*events, *self.end_blocks()]
+
+    def toolcall_start(self, id: str, name: str) -> list[AssistantMessageEvent]:
+        """A new call. Its `content_index`, for `toolcall_delta`, is that of the event that comes last."""
+        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        self._blocks.append(_Block(_Kind.TOOL_CALL, id, name))
+        return [*events, ToolCallStartEvent(len(self._blocks) - 1, id, name)]
+
+    def toolcall_delta(self, content_index: int, delta: str) -> list[AssistantMessageEvent]:
+        self._blocks[content_index].pieces.append(delta)
+        return [ToolCallDeltaEvent(content_index, delta)]
+
+    def sign(self, signature: str, content_index: int = -1) -> None:
+        """Keep what the provider wants back with a block (the last one); several pieces are joined."""
+        block = self._blocks[content_index]
+        block.signature = (block.signature or "") + signature
+
+    def end_block(self, content_index: int) -> list[AssistantMessageEvent]:
+        block = self._blocks[content_index]
+        if not block.open:
+            return []
+        block.open = False
+        match content := block.content():
+            case TextContent():
+                return [TextEndEvent(content_index, content.text)]
+            case ThinkingContent():
+                return [ThinkingEndEvent(content_index, content.thinking)]
+            case ToolCall():
+                return [ToolCallEndEvent(content_index, content)]
+
+    def end_blocks(self, *kinds: _Kind) -> list[AssistantMessageEvent]:
+        """End every open block (of these kinds)."""
+        ended: list[AssistantMessageEvent] = []
+        for index, block in enumerate(self._blocks):
+            if block.open and (not kinds or block.kind in kinds):
+                ended += self.end_block(index)
+        return ended
+
+    def done(self, reason: StopReason) -> list[AssistantMessageEvent]:
+        """End the stream. Calls make the reason `tool_calls`, whatever the server called it, unless it is `length`."""
+        events = self.end_blocks()
+        calls = any(block.kind is _Kind.TOOL_CALL for block in self._blocks)
+        if reason in (StopReason.DONE, StopReason.TOOL_CALLS):
+            reason = StopReason.TOOL_CALLS if calls else StopReason.DONE
+        self.closed = True
+        return [*events, DoneEvent(reason, self._message(reason))]
+
+    def error(self, error: BaseException, reason: StopReason = StopReason.ERROR) -> list[AssistantMessageEvent]:
+        """End the stream with what went wrong. A call that had not ended stays unparsed and never runs."""
+        events = self._abandon_blocks()
+        self.closed = True
+        known = isinstance(error, AgentcliError)
+        text = str(error) if known or reason is StopReason.ABORTED else f"{type(error).__name__}: {error}"
+        message = self._message(reason, text, error.kind if known else None)
+        return [*events, ErrorEvent(reason, message)]
+
+    def _block(self, kind: _Kind) -> tuple[list[AssistantMessageEvent], int]:
+        """The place of the block that a delta of this kind belongs to, opened if need be."""
+        blocks = self._blocks
+        if blocks and blocks[-1].kind is kind and blocks[-1].open:
+            return [], len(blocks) - 1
+        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        blocks.append(_Block(kind))
+        index = len(blocks) - 1
+        start = TextStartEvent if kind is _Kind.TEXT else ThinkingStartEvent
+        return [*events, start(index)], index
+
+    def _abandon_blocks(self) -> list[AssistantMessageEvent]:
+        """End open text and thinking; an open call ends too, as the fragment it is."""
+        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        for index, block in enumerate(self._blocks):
+            if block.open:
+                call = ToolCall(block.id, block.name, {}, block.joined(), block.signature)
+                events.append(ToolCallEndEvent(index, call))
+        return events
+
+    def _message(
+        self, reason: StopReason | None, error_message: str | None = None, error_kind: str | None = None
+    ) -> AssistantMessage:
+        return AssistantMessage(
+            content=self.content,
+            api=self.model.api,
+            provider=self.model.provider,
+            model=self.model.id,
+            usage=self.usage,
+            stop_reason=reason,
+            error_message=error_message,
+            error_kind=error_kind,
+            timestamp=self.timestamp,
+        )

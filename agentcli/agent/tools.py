@@ -1,0 +1,81 @@
+"""Tools: what an agent can do, as the loop sees it."""
+
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from agentcli.agent.messages import Usage, UserContent
+
+
+class ToolExecutionMode(StrEnum):
+    """How the calls of one assistant message run."""
+
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"
+
+
+class AgentToolResult(Struct, kw_only=True):
+    """What a tool gives back, and what an update shows while it works."""
+
+    content: list[UserContent]
+    """What the model reads."""
+    details: Any = None
+    """What programs and screens read: a Struct, or plain data."""
+    usage: Usage | None = None
+    added_tool_names: list[str] | None = None
+    terminate: bool | None = None
+    """True asks to end the run after this batch; it ends if every result of the batch asks."""
+    is_error: bool = False
+
+
+OnUpdate = Callable[[AgentToolResult], None]
+"""Shows a result that is still growing. Cheap; call it in the event loop's thread."""
+
+Execute = Callable[..., Awaitable[AgentToolResult] | AgentToolResult]
+"""`execute(tool_call_id, params, signal, on_update, context)`.
+
+`params` is the validated dict, `signal` an `AbortSignal`, `context` the `AgentContext` of this turn. Raise to report an
+error; the message is what the model reads. A tool that listens to the signal has `ABORT_GRACE_S` to end by itself.
+"""
+
+
+class AgentTool(Struct, frozen=True, kw_only=True):
+    name: str
+    """What the model calls."""
+    label: str = ""
+    """What people read."""
+    description: str
+    parameters: dict[str, Any]
+    """JSON Schema of one object. `parameters_of` makes it from a Struct."""
+    execute: Execute
+    prepare_arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """Turns what models are used to writing into what `parameters` says, before it is validated."""
+    execution_mode: ToolExecutionMode | None = None
+    """`sequential` makes the whole batch sequential that a call of this tool is in."""
+
+
+def parameters_of(arguments: type[Struct]) -> dict[str, Any]:
+    """The JSON Schema of a Struct, self-contained and without what a model does not need (titles, defaults of null)."""
+    (reference,), components = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
+    root = components.pop(reference["$ref"].rpartition("/")[2])
+    schema = _tidy(root)
+    if components:
+        schema["$defs"] = {name: _tidy(component) for name, component in components.items()}
+    return schema
+
+
+def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
+    tidy = {key: value for key, value in schema.items() if key not in ("title", "default") and value != []}
+    if "anyOf" in tidy:
+        kept = [option for option in tidy["anyOf"] if option != {"type": "null"}]
+        if len(kept) == 1:
+            del tidy["anyOf"]
+            tidy = {**kept[0], **tidy}
+    if "properties" in tidy:
+        tidy["properties"] = {name: _tidy(value) for name, value in tidy["properties"].items()}
+    if isinstance(tidy.get("items"), dict):
+        tidy["items"] = _tidy(tidy["items"])
+    return tidy
