@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class ThinkingLevel(StrEnum):
@@ -37,7 +37,7 @@ class Model(Struct, frozen=True, omit_defaults=True, kw_only=True):
     provider: str
     base_url: str = ""
     reasoning: bool = False
-    input: list[str] = ["text"]
+    input: list[str] = field(default_factory=lambda: ["text"])
     """`text`, `image`."""
     cost: ModelCost = ModelCost()
     context_window: int = 128_000
@@ -54,6 +54,22 @@ class Model(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def full_id(self) -> str:
         """`provider/id`, as `--model` takes it."""
         return f"{self.provider}/{self.id}"
+
+
+class Provider(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A server that answers for models: an entry of the catalog, or a table `[providers.NAME]` in the config."""
+
+    name: str = ""
+    """The part of `provider/id` before the slash."""
+    label: str = ""
+    """The name that people read."""
+    api: str = "openai-completions"
+    base_url: str = ""
+    api_key_env: list[str] = []
+    """Environment variables that may hold the key, first one that is set."""
+    needs_key: bool = True
+    headers: dict[str, str] = {}
+    compat: dict[str, Any] = {}
 
 
 _LEVELS = list(ThinkingLevel)

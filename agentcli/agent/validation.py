@@ -92,11 +92,8 @@ class _Validator:
             elif additional is False:
                 self.fail(path, f"unknown field `{name}`")
             else:
-                checked[name] = (
-                    self.check(cast("Schema", additional), item, f"{path}.{name}")
-                    if isinstance(additional, dict)
-                    else item
-                )
+                allowed = cast("Schema", additional) if isinstance(additional, dict) else {}
+                checked[name] = self.check(allowed, item, f"{path}.{name}")
         return checked
 
     def _check_array(self, schema: Schema, value: list[Any], path: str) -> list[Any]:
