@@ -1,0 +1,1 @@
+"""What a person has set: settings, where things are kept, and where keys come from."""

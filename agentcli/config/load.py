@@ -1,0 +1,94 @@
+"""Loading `config.toml`: a wrong file is one line that says where, an unknown key only a warning."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentcli.agent.errors import ConfigError
+from agentcli.config.settings import ProviderSettings, Settings
+
+_NOT_KEYS = {"warnings"}
+
+
+def load_settings(path: Path) -> Settings:
+    """The settings in a file; the defaults if there is none.
+
+    Raises:
+        ConfigError: it cannot be read, is not TOML, or a value is of the wrong type. The message is `FILE:LINE: …`.
+    """
+    text = _read(path)
+    if text is None:
+        return Settings()
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_at_line(path, str(error)), hint="correct the file") from None
+    warnings = _drop_unknown(table, path, text)
+    try:
+        settings = msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at ")
+        key = place.strip("`").removeprefix("$.")
+        line = _line_of(text, key)
+        raise ConfigError(f"{path}:{line}: {key or 'the file'}: {problem}", hint="correct the value") from None
+    if not settings.bash_timeout > 0:
+        line = _line_of(text, "bash_timeout")
+        raise ConfigError(f"{path}:{line}: bash_timeout: expected seconds > 0", hint="correct the value")
+    return msgspec.structs.replace(settings, warnings=warnings)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
+
+
+def _at_line(path: Path, problem: str) -> str:
+    """tomllib ends its message with `(at line 3, column 7)` or `(at end of document)`."""
+    found = re.search(r" \(at line (\d+), column \d+\)$", problem)
+    if found:
+        return f"{path}:{found[1]}: {problem[: found.start()]}"
+    lines = path.read_bytes().count(b"\n") or 1
+    return f"{path}:{lines}: {problem}"
+
+
+def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
+    """Take out the keys that no setting has, and say so."""
+    unknown = [(key,) for key in table if key not in Settings.__struct_fields__ or key in _NOT_KEYS]
+    providers = table.get("providers")
+    for name, provider in providers.items() if isinstance(providers, dict) else ():
+        if isinstance(provider, dict):
+            unknown += [("providers", name, key) for key in provider if key not in ProviderSettings.__struct_fields__]
+    warnings: list[str] = []
+    for keys in unknown:
+        place = table
+        for key in keys[:-1]:
+            place = place[key]
+        del place[keys[-1]]
+        dotted = ".".join(keys)
+        warnings.append(f"{path}:{_line_of(text, dotted)}: unknown key {dotted}; it is ignored")
+    return warnings
+
+
+def _line_of(text: str, dotted: str) -> int:
+    """The line that sets a key, as near as can be found: the key in its table, else the table, else the first line."""
+    key = re.escape(re.sub(r"\[.*", "", dotted.rpartition(".")[2]))
+    table = dotted.rpartition(".")[0]
+    start = 0
+    if table:
+        header = re.search(rf"^\s*\[\s*{re.escape(table)}\s*\]", text, re.M)
+        start = header.start() if header else 0
+    found = re.compile(rf"^\s*(\[\s*)?[\"']?{key}[\"']?\s*[=.\]]", re.M).search(text, start)
+    position = found.end() if found else start
+    return text.count("\n", 0, position) + 1

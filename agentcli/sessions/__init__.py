@@ -1,0 +1,1 @@
+"""Sessions: the conversation as a tree of entries, in memory or in a file that only grows."""

@@ -1,0 +1,127 @@
+"""Context building: from the entries on one path of the tree to what the agent goes on with.
+
+The latest compaction on the path stands for what lies before it: its summary comes first, then what it kept, then what
+came after. (An earlier one would bring back what later ones have summarised.)
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+)
+from agentcli.sessions.entries import (
+    ActiveToolsChangeEntry,
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+    ModelChangeEntry,
+    ThinkingLevelChangeEntry,
+)
+from agentcli.sessions.ids import to_milliseconds
+
+EntryTransform = Callable[[list[Entry]], list[Entry]]
+EntryProjector = Callable[[CustomEntry, int, list[Entry]], list[AgentMessage]]
+
+
+class ModelChoice(Struct, frozen=True):
+    provider: str
+    model_id: str
+
+
+class SessionContext(Struct, frozen=True):
+    messages: list[AgentMessage]
+    thinking_level: str | None
+    """None if nobody has chosen one on this path."""
+    model: ModelChoice | None
+    active_tool_names: list[str] | None
+
+
+class SessionContextBuildOptions(Struct, frozen=True):
+    entry_transforms: Sequence[EntryTransform] = ()
+    """Each changes the list of entries that the context is made from."""
+    entry_projectors: Mapping[str, EntryProjector] = {}
+    """By `custom_type`: what messages a `custom` entry puts into the context (none without a projector)."""
+
+    def merged(self, other: "SessionContextBuildOptions") -> "SessionContextBuildOptions":
+        """Both; where both have a projector for a type, the other's counts."""
+        return SessionContextBuildOptions(
+            [*self.entry_transforms, *other.entry_transforms], {**self.entry_projectors, **other.entry_projectors}
+        )
+
+
+def build_session_context(
+    path: Sequence[Entry], options: SessionContextBuildOptions = SessionContextBuildOptions()
+) -> SessionContext:
+    """The context at the end of a path that starts at the root. Linear in the path's length."""
+    thinking_level: str | None = None
+    model: ModelChoice | None = None
+    active_tool_names: list[str] | None = None
+    for entry in path:
+        match entry:
+            case ThinkingLevelChangeEntry():
+                thinking_level = entry.thinking_level
+            case ModelChangeEntry():
+                model = ModelChoice(entry.provider, entry.model_id)
+            case MessageEntry(message=AssistantMessage() as message):
+                model = ModelChoice(message.provider, message.model)
+            case ActiveToolsChangeEntry():
+                active_tool_names = list(entry.active_tool_names)
+            case _:
+                pass
+    entries = build_context_entries(path, options)
+    messages = [
+        message for index, entry in enumerate(entries) for message in entry_to_messages(entry, index, entries, options)
+    ]
+    return SessionContext(messages, thinking_level, model, active_tool_names)
+
+
+def build_context_entries(path: Sequence[Entry], options: SessionContextBuildOptions) -> list[Entry]:
+    entries = _from_latest_compaction(path)
+    for transform in options.entry_transforms:
+        entries = transform(entries)
+    return entries
+
+
+def _from_latest_compaction(path: Sequence[Entry]) -> list[Entry]:
+    latest = next((index for index in reversed(range(len(path))) if isinstance(path[index], CompactionEntry)), None)
+    if latest is None:
+        return list(path)
+    compaction = path[latest]
+    assert isinstance(compaction, CompactionEntry)
+    kept: list[Entry] = []
+    if compaction.retained_tail is None and compaction.first_kept_entry_id is not None:
+        before = path[:latest]
+        first = next((i for i, entry in enumerate(before) if entry.id == compaction.first_kept_entry_id), latest)
+        kept = [entry for entry in before[first:] if not isinstance(entry, CompactionEntry)]
+    return [compaction, *kept, *path[latest + 1 :]]
+
+
+def entry_to_messages(
+    entry: Entry, index: int, entries: list[Entry], options: SessionContextBuildOptions
+) -> list[AgentMessage]:
+    """What one entry puts into the context."""
+    match entry:
+        case MessageEntry():
+            return [entry.message]
+        case CustomMessageEntry():
+            timestamp = to_milliseconds(entry.timestamp)
+            return [CustomMessage(entry.custom_type, entry.content, entry.display, entry.details, timestamp)]
+        case CompactionEntry():
+            timestamp = to_milliseconds(entry.timestamp)
+            summary = CompactionSummaryMessage(entry.summary, entry.tokens_before, timestamp)
+            return [summary, *(entry.retained_tail or [])]
+        case BranchSummaryEntry():
+            return [BranchSummaryMessage(entry.summary, entry.from_id, to_milliseconds(entry.timestamp))]
+        case CustomEntry() if entry.custom_type in options.entry_projectors:
+            return options.entry_projectors[entry.custom_type](entry, index, entries)
+        case _:
+            return []

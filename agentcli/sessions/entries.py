@@ -1,0 +1,218 @@
+"""Entries: the lines of a session. Each has an id and a parent; together they are a tree, and none is ever rewritten.
+
+The first line of a file is the header. Entries are told apart by `type`; one that this version does not know stays in
+the file and in the tree as an `UnknownEntry`.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from agentcli.agent.messages import AgentMessage, Usage, UserContent
+from agentcli.agent.text import well_formed
+
+VERSION = 3
+
+
+class SessionHeader(Struct, frozen=True, kw_only=True, tag_field="type", tag="session"):
+    version: int = VERSION
+    id: str
+    timestamp: str
+    cwd: str
+    parent_session: str | None = None
+    """The file that this session was forked from."""
+    metadata: dict[str, Any] = {}
+
+
+class MessageEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="message"):
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    message: AgentMessage
+
+
+class ThinkingLevelChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="thinking_level_change"):
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    thinking_level: str
+
+
+class ModelChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="model_change"):
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    provider: str
+    model_id: str
+
+
+class ActiveToolsChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="active_tools_change"):
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    active_tool_names: list[str]
+
+
+class CompactionEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="compaction"):
+    id: str
+    parent_id: str | None
+    timestamp: str
+    summary: str
+    first_kept_entry_id: str | None = None
+    """From here on the entries before this one stay in the context."""
+    tokens_before: int = 0
+    retained_tail: list[AgentMessage] | None = None
+    """What stays in the context instead of entries from `first_kept_entry_id` on."""
+    details: Any = None
+    usage: Usage | None = None
+    from_hook: bool = False
+
+
+class BranchSummaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="branch_summary"):
+    id: str
+    parent_id: str | None
+    timestamp: str
+    from_id: str
+    """The branch point: where the summarised branch leaves this one."""
+    summary: str
+    abandoned_leaf_id: str | None = None
+    """The leaf that was left."""
+    details: Any = None
+    usage: Usage | None = None
+    from_hook: bool = False
+
+
+class CustomEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="custom"):
+    """An extension's own data; not in the context."""
+
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    custom_type: str
+    data: Any = None
+
+
+class CustomMessageEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="custom_message"):
+    """An extension's own message; in the context."""
+
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    custom_type: str
+    content: str | list[UserContent]
+    details: Any = None
+    display: bool = True
+
+
+class LabelEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="label"):
+    """A name for a place in the tree; None takes it away."""
+
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    target_id: str
+    label: str | None = None
+
+
+class SessionInfoEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="session_info"):
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    name: str | None = None
+
+
+class LeafEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="leaf"):
+    """The conversation moves to a place in the tree; None is before its first entry."""
+
+    id: str
+    parent_id: str | None = None
+    timestamp: str
+    target_id: str | None = None
+
+
+class UnknownEntry(Struct, frozen=True, kw_only=True):
+    """An entry of a kind, or with a field, that this version cannot read. Its line is kept as it is."""
+
+    type: str
+    id: str
+    parent_id: str | None = None
+    timestamp: str = ""
+
+
+KnownEntry = (
+    MessageEntry
+    | ThinkingLevelChangeEntry
+    | ModelChangeEntry
+    | ActiveToolsChangeEntry
+    | CompactionEntry
+    | BranchSummaryEntry
+    | CustomEntry
+    | CustomMessageEntry
+    | LabelEntry
+    | SessionInfoEntry
+    | LeafEntry
+)
+Entry = KnownEntry | UnknownEntry
+
+OFF_TREE = frozenset({"label", "session_info", "leaf"})
+"""Types of entries that do not move the leaf: nothing goes on from them."""
+
+
+class EntryHead(Struct, frozen=True):
+    """As much of a line as its place in the tree needs."""
+
+    type: str
+    id: str
+    parent_id: str | None = None
+
+
+_entry_decoder = msgspec.json.Decoder(KnownEntry)
+_head_decoder = msgspec.json.Decoder(EntryHead)
+_unknown_decoder = msgspec.json.Decoder(UnknownEntry)
+_header_decoder = msgspec.json.Decoder(SessionHeader)
+_encoder = msgspec.json.Encoder()
+
+
+def decode_header(line: bytes) -> SessionHeader | None:
+    """The header, or None if the line is none."""
+    try:
+        return _header_decoder.decode(line)
+    except msgspec.DecodeError:
+        return None
+
+
+def decode_head(line: bytes) -> EntryHead | None:
+    """The head of an entry, or None if the line is none."""
+    try:
+        return _head_decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def decode_entry(line: bytes) -> Entry:
+    """An entry whose head could be decoded."""
+    try:
+        return _entry_decoder.decode(line)
+    except msgspec.DecodeError:
+        return _unknown_decoder.decode(line)
+
+
+def encode_line(record: SessionHeader | Entry) -> bytes:
+    """One line, newline included: valid UTF-8, whatever strings the record holds."""
+    try:
+        return _encoder.encode(record) + b"\n"
+    except UnicodeEncodeError:
+        return _encoder.encode(_well_formed(msgspec.to_builtins(record))) + b"\n"
+
+
+def _well_formed(value: Any) -> Any:
+    match value:
+        case str():
+            return well_formed(value)
+        case dict():
+            return {_well_formed(key): _well_formed(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_well_formed(item) for item in value]
+        case _:
+            return value
