@@ -10,10 +10,9 @@ def new_id() -> str:
     """A UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, the rest random."""
     milliseconds = time.time_ns() // 1_000_000
     random = int.from_bytes(os.urandom(10))
-    value = (
-        (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (random >> 68) << 64 | 0b10 << 62 | random & (1 << 62) - 1
-    )
-    return str(UUID(int=value))
+    high = (milliseconds & (1 << 48) - 1) << 16 | 0x7 << 12 | random >> 68
+    low = 0b10 << 62 | random & (1 << 62) - 1
+    return str(UUID(int=high << 64 | low))
 
 
 def now_iso() -> str:

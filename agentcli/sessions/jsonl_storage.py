@@ -57,8 +57,8 @@ class JsonlSessionStorage:
         """Open a file for going on with it.
 
         Raises:
-            SessionError: `not_found`; `not_a_session` (the file is left as it is); `locked`, when another process has it
-                open; `storage`, when the system refuses.
+            SessionError: `not_found`; `not_a_session` (the file is left as it is); `locked`, when another process has
+                it open; `storage`, when the system refuses.
         """
         try:
             data, lock = _read_locked(path)

@@ -26,7 +26,7 @@ from agentcli.sessions.storage import SessionStorage
 
 
 class Session:
-    """Every `append_…` puts its entry after the leaf, makes it the leaf (labels and names do not) and returns its id."""
+    """Every `append_…` puts its entry after the leaf, makes it the leaf (labels and names do not), returns its id."""
 
     def __init__(
         self, storage: SessionStorage, options: SessionContextBuildOptions = SessionContextBuildOptions()

@@ -6,7 +6,7 @@ from agentcli.sessions.entries import Entry, EntryHead, SessionHeader
 
 
 class SessionStorage(Protocol):
-    """Entries by id, in the order in which they were appended. Calls are synchronous; each is one small read or write."""
+    """Entries by id, in the order in which they were appended. Each call is one small read or write, and blocks."""
 
     @property
     def header(self) -> SessionHeader: ...
