@@ -1,7 +1,7 @@
 """Tool-call arguments: from the text a model streamed to one JSON object, with safe repairs only.
 
-Safe means that nothing is guessed: no text at all is `{}`, and raw control characters inside strings are taken as they
-stand. Text that stops early, or goes on after the object, is no object.
+Safe means that nothing is guessed: no text at all is `{}`, raw control characters inside strings are taken as they
+stand, and half a surrogate pair is U+FFFD. Text that stops early, or goes on after the object, is no object.
 """
 
 import json
@@ -10,13 +10,15 @@ from typing import Any, cast
 
 import msgspec
 
+from agentcli.agent.surrogates import data_without_surrogates, without_surrogates
+
 
 def parse_arguments(text: str) -> dict[str, Any] | None:
     """The arguments, or None if `text` is not one whole JSON object."""
     if not text.strip():
         return {}
     try:
-        value = msgspec.json.decode(text.encode("utf-8", "replace"))
+        value = msgspec.json.decode(without_surrogates(text))
     except (msgspec.DecodeError, RecursionError):
         value = _lenient(text)
     if isinstance(value, str) and value.lstrip().startswith("{"):
@@ -29,7 +31,7 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
 def _lenient(text: str) -> object:
     """What Python's own parser makes of it, control characters allowed; None if that fails too."""
     try:
-        return json.loads(text, strict=False, parse_constant=_refuse)
+        return data_without_surrogates(json.loads(text, strict=False, parse_constant=_refuse))
     except (ValueError, RecursionError):
         return None
 

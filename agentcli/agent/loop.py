@@ -189,7 +189,7 @@ class _Run:
         """Let the caller prepare the next turn, and ask whether there is to be one."""
         if message.stop_reason in (StopReason.ERROR, StopReason.ABORTED) or self.signal.aborted:
             return True
-        truncated = message.stop_reason is StopReason.LENGTH and bool(batch.calls)
+        truncated = message.stop_reason == StopReason.LENGTH and bool(batch.calls)
         self._truncated_turns = self._truncated_turns + 1 if truncated else 0
         ended = PrepareNextTurnContext(message, batch.messages, self.context, self.new_messages)
         try:

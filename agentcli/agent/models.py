@@ -18,13 +18,30 @@ class ThinkingLevel(StrEnum):
     MAX = "max"
 
 
+class CostTier(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """US dollars per million tokens of a request whose prompt is longer than `above` tokens."""
+
+    above: int
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+
+
 class ModelCost(Struct, frozen=True, omit_defaults=True):
-    """US dollars per million tokens."""
+    """US dollars per million tokens; 0 is free, or not known."""
 
     input: float = 0.0
     output: float = 0.0
     cache_read: float = 0.0
     cache_write: float = 0.0
+    tiers: list[CostTier] = []
+    """What longer prompts cost, where that differs."""
+
+    def rates(self, prompt_tokens: int) -> "ModelCost | CostTier":
+        """What a request with so long a prompt (cached tokens included) costs, as a whole."""
+        reached = [tier for tier in self.tiers if prompt_tokens > tier.above]
+        return max(reached, key=lambda tier: tier.above, default=self)
 
 
 class Model(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -6,6 +6,9 @@ A provider tells it what arrived (`text`, `thinking`, `toolcall_start`, `toolcal
 """
 
 from enum import Enum
+from typing import Any
+
+import msgspec
 
 from agentcli.agent.arguments import parse_arguments
 from agentcli.agent.assistant_events import (
@@ -112,6 +115,11 @@ class PartialMessage:
         self._blocks[index].pieces.append(delta)
         return [*events, ThinkingDeltaEvent(index, delta)]
 
+    def thinking_start(self) -> list[AssistantMessageEvent]:
+        """A new block of thinking, for what may stay without text and still has to go back."""
+        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        return [*events, *self._block(_Kind.THINKING)[0]]
+
     def redacted_thinking(self, data: str) -> list[AssistantMessageEvent]:
         """A whole block of thinking whose text the provider withholds."""
         events = [*self.end_blocks(), *self._block(_Kind.THINKING)[0]]
@@ -128,6 +136,14 @@ class PartialMessage:
     def toolcall_delta(self, content_index: int, delta: str) -> list[AssistantMessageEvent]:
         self._blocks[content_index].pieces.append(delta)
         return [ToolCallDeltaEvent(content_index, delta)]
+
+    def toolcall_arguments(
+        self, started: AssistantMessageEvent, arguments: dict[str, Any] | str
+    ) -> list[AssistantMessageEvent]:
+        """The whole arguments of a call at once, and its end. `started` is the call's start event."""
+        assert isinstance(started, ToolCallStartEvent)
+        text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
+        return [*self.toolcall_delta(started.content_index, text), *self.end_block(started.content_index)]
 
     def sign(self, signature: str, content_index: int = -1) -> None:
         """Keep what the provider wants back with a block (the last one); several pieces are joined."""
@@ -146,6 +162,10 @@ class PartialMessage:
                 return [ThinkingEndEvent(content_index, content.thinking)]
             case ToolCall():
                 return [ToolCallEndEvent(content_index, content)]
+
+    def end_text(self) -> list[AssistantMessageEvent]:
+        """End what is open of text and thinking."""
+        return self.end_blocks(_Kind.TEXT, _Kind.THINKING)
 
     def end_blocks(self, *kinds: _Kind) -> list[AssistantMessageEvent]:
         """End every open block (of these kinds)."""
@@ -169,7 +189,7 @@ class PartialMessage:
         events = self._abandon_blocks()
         self.closed = True
         known = isinstance(error, AgentcliError)
-        text = str(error) if known or reason is StopReason.ABORTED else f"{type(error).__name__}: {error}"
+        text = str(error) if known or reason == StopReason.ABORTED else f"{type(error).__name__}: {error}"
         message = self._message(reason, text, error.kind if known else None)
         return [*events, ErrorEvent(reason, message)]
 

@@ -55,7 +55,7 @@ class PendingMessageQueue:
 
     def drain(self) -> list[AgentMessage]:
         """Take what is to be delivered now: everything, or the first, as `mode` says."""
-        count = len(self._items) if self.mode is QueueMode.ALL else 1
+        count = len(self._items) if self.mode == QueueMode.ALL else 1
         taken, self._items = self._items[:count], self._items[count:]
         if taken:
             self._changed()

@@ -1,16 +1,8 @@
-"""Text at the borders: what may be stored and sent (well-formed Unicode), and what may reach a terminal."""
+"""Printable text: what of a text may reach a terminal."""
 
 import re
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
-
-
-def well_formed(text: str) -> str:
-    """`text` with each lone surrogate as U+FFFD; pairs that were split into two halves become their character again."""
-    if not _SURROGATE.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def printable(text: str) -> str:

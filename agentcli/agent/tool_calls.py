@@ -115,10 +115,10 @@ class ToolBatch:
             yield event
 
     def _is_sequential(self) -> bool:
-        if self._config.tool_execution is ToolExecutionMode.SEQUENTIAL:
+        if self._config.tool_execution == ToolExecutionMode.SEQUENTIAL:
             return True
         modes = {tool.name: tool.execution_mode for tool in self._context.tools}
-        return any(modes.get(call.name) is ToolExecutionMode.SEQUENTIAL for call in self.calls)
+        return any(modes.get(call.name) == ToolExecutionMode.SEQUENTIAL for call in self.calls)
 
     async def _run_together(self, calls: list[tuple[int, ToolCall]]) -> AsyncGenerator[AgentEvent, None]:
         """Preflight each call in order, then run those that passed, all at once; events as they happen."""

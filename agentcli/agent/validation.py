@@ -6,6 +6,7 @@ A value that says the same in another type is converted: `"5"` where an integer 
 
 import json
 import math
+import operator
 import re
 from typing import Any, cast
 
@@ -112,14 +113,16 @@ class _Validator:
     def _check_range(self, schema: Schema, value: float, path: str) -> None:
         if not math.isfinite(value):
             self.fail(path, "expected a finite number")
-        if value < schema.get("minimum", -math.inf):
-            self.fail(path, f"expected a number >= {schema['minimum']}")
-        if value > schema.get("maximum", math.inf):
-            self.fail(path, f"expected a number <= {schema['maximum']}")
-        if value <= schema.get("exclusiveMinimum", -math.inf):
-            self.fail(path, f"expected a number > {schema['exclusiveMinimum']}")
-        if value >= schema.get("exclusiveMaximum", math.inf):
-            self.fail(path, f"expected a number < {schema['exclusiveMaximum']}")
+            return
+        bounds = {
+            "minimum": (operator.ge, ">="),
+            "maximum": (operator.le, "<="),
+            "exclusiveMinimum": (operator.gt, ">"),
+            "exclusiveMaximum": (operator.lt, "<"),
+        }
+        for keyword, (holds, sign) in bounds.items():
+            if keyword in schema and not holds(value, schema[keyword]):
+                self.fail(path, f"expected a number {sign} {schema[keyword]}")
 
 
 _NOT = object()

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agentcli.agent.errors import ConfigError
-from agentcli.config.settings import ProviderSettings, Settings
+from agentcli.config.settings import ProviderSettings, RetrySettings, Settings
 
 _NOT_KEYS = {"warnings"}
 
@@ -66,6 +66,9 @@ def _at_line(path: Path, problem: str) -> str:
 def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
     """Take out the keys that no setting has, and say so."""
     unknown = [(key,) for key in table if key not in Settings.__struct_fields__ or key in _NOT_KEYS]
+    retry = table.get("retry")
+    if isinstance(retry, dict):
+        unknown += [("retry", key) for key in retry if key not in RetrySettings.__struct_fields__]
     providers = table.get("providers")
     for name, provider in providers.items() if isinstance(providers, dict) else ():
         if isinstance(provider, dict):

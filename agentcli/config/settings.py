@@ -32,6 +32,17 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
         return changes
 
 
+class RetrySettings(Struct, frozen=True, kw_only=True):
+    """`[retry]`: what happens when a model's server fails in a way that may pass."""
+
+    max_retries: int = 3
+    """0 tries once only."""
+    base_delay: float = 2.0
+    """Seconds before the first retry; each further one waits twice as long."""
+    max_delay: float = 60.0
+    """Seconds. A server that asks for a longer wait is not waited for."""
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """`provider/id`, with an optional `:level`."""
@@ -42,6 +53,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME
     """`one-at-a-time` or `all`: how many steering messages the model gets at once."""
     follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME
+    retry: RetrySettings = RetrySettings()
     providers: dict[str, ProviderSettings] = {}
     models: dict[str, dict[str, Any]] = {}
     """`[models."provider/id"]`: fields of a model that differ from the catalog's, or a model it lacks."""

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from agentcli.agent.messages import AgentMessage, Usage, UserContent
-from agentcli.agent.text import well_formed
+from agentcli.agent.surrogates import data_without_surrogates
 
 VERSION = 3
 
@@ -203,16 +203,4 @@ def encode_line(record: SessionHeader | Entry) -> bytes:
     try:
         return _encoder.encode(record) + b"\n"
     except UnicodeEncodeError:
-        return _encoder.encode(_well_formed(msgspec.to_builtins(record))) + b"\n"
-
-
-def _well_formed(value: Any) -> Any:
-    match value:
-        case str():
-            return well_formed(value)
-        case dict():
-            return {_well_formed(key): _well_formed(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_well_formed(item) for item in value]
-        case _:
-            return value
+        return _encoder.encode(data_without_surrogates(msgspec.to_builtins(record))) + b"\n"

@@ -53,6 +53,21 @@ class JsonlSessionStorage:
         return cls(path, header)
 
     @classmethod
+    def read(cls, path: Path) -> "JsonlSessionStorage":
+        """Open a file for looking at it, whoever else has it open. Nothing can be appended.
+
+        Raises:
+            SessionError: `not_found`; `not_a_session`; `storage`, when the system refuses.
+        """
+        storage = cls._checked(path)
+        try:
+            storage._index(path.read_bytes(), repair=False)
+            storage._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise _storage_error(path, error) from None
+        return storage
+
+    @classmethod
     def open(cls, path: Path) -> "JsonlSessionStorage":
         """Open a file for going on with it.
 
@@ -60,19 +75,30 @@ class JsonlSessionStorage:
             SessionError: `not_found`; `not_a_session` (the file is left as it is); `locked`, when another process has
                 it open; `storage`, when the system refuses.
         """
+        storage = cls._checked(path)
         try:
-            data, lock = _read_locked(path)
+            storage._lock = SessionLock(path)
+            storage._index(path.read_bytes(), repair=True)
+            storage._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except OSError as error:
+            storage.close()
+            raise _storage_error(path, error) from None
+        return storage
+
+    @classmethod
+    def _checked(cls, path: Path) -> "JsonlSessionStorage":
+        """The storage of a file that is a session, its entries not read yet."""
+        if not path.is_file():
+            raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
+        try:
+            with path.open("rb") as file:
+                header = decode_header(file.readline(1 << 20))
         except OSError as error:
             raise _storage_error(path, error) from None
-        header = decode_header(data[: data.find(b"\n") + 1] or data)
         if header is None:
-            lock.release()
             raise SessionError("not_a_session", f"{path} is not a session of agentcli", hint="it was left as it is")
         storage = cls(path, header)
-        storage._lock = lock
         storage._is_new = False
-        storage._index(data)
-        storage._open_file()
         return storage
 
     def heads(self) -> list[EntryHead]:
@@ -124,13 +150,6 @@ class JsonlSessionStorage:
             raise _storage_error(self.path, error) from None
         self._is_new = False
 
-    def _open_file(self) -> None:
-        try:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-        except OSError as error:
-            self.close()
-            raise _storage_error(self.path, error) from None
-
     def _write(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             line = encode_line(entry)
@@ -158,7 +177,7 @@ class JsonlSessionStorage:
             raise
         self._size += len(line)
 
-    def _index(self, data: bytes) -> None:
+    def _index(self, data: bytes, *, repair: bool) -> None:
         """Note every entry's place. Lines that are no entries stay where they are and are counted."""
         self._size = len(data)
         start = data.find(b"\n") + 1 or len(data)
@@ -171,7 +190,7 @@ class JsonlSessionStorage:
             if head is not None and head.id not in self._heads:
                 self._heads[head.id] = head
                 self._places[head.id] = (start, len(line))
-            elif torn:
+            elif torn and repair:
                 self._set_aside(line, start)
                 break
             elif line.strip():
@@ -191,20 +210,6 @@ class JsonlSessionStorage:
         os.truncate(self.path, start)
         self._size = start
         self.notices.append(f"the last line of {self.path} was not finished; it is set aside in {aside}")
-
-
-def _read_locked(path: Path) -> tuple[bytes, SessionLock]:
-    if not path.is_file():
-        raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
-    with path.open("rb") as file:
-        if decode_header(file.readline(1 << 20)) is None:
-            raise SessionError("not_a_session", f"{path} is not a session of agentcli", hint="it was left as it is")
-    lock = SessionLock(path)
-    try:
-        return path.read_bytes(), lock
-    except OSError:
-        lock.release()
-        raise
 
 
 def _storage_error(path: Path, error: OSError) -> SessionError:

@@ -66,6 +66,10 @@ class JsonlSessionRepo:
         """Raises SessionError: see `JsonlSessionStorage.open`."""
         return Session(JsonlSessionStorage.open(path))
 
+    def read(self, path: Path) -> Session:
+        """A session to look at, whoever else has it open. Raises SessionError: see `JsonlSessionStorage.read`."""
+        return Session(JsonlSessionStorage.read(path))
+
     def folder_of(self, cwd: Path) -> Path:
         """Where the sessions of a working folder are: its name, so that people find it, and a hash of its real path."""
         real = os.path.realpath(cwd)

@@ -1,0 +1,1 @@
+"""The command line: commands that parse, call and print. No logic."""

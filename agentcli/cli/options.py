@@ -1,0 +1,21 @@
+"""Options that several commands share, each declared once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[
+    str | None, typer.Option("--model", "-m", metavar="PROVIDER/ID[:LEVEL]", help="The model, and how much it thinks.")
+]
+Continue = Annotated[bool, typer.Option("--continue", "-c", help="Go on with this folder's last session.")]
+SessionReference = Annotated[
+    str | None,
+    typer.Option("--session", "-s", metavar="ID|PATH", help="Go on with a session; part of its id will do."),
+]
+NoSession = Annotated[bool, typer.Option("--no-session", help="Keep nothing on the disk.")]
+Cwd = Annotated[Path | None, typer.Option("--cwd", "-C", metavar="FOLDER", help="Work in this folder.")]
+MaxTurns = Annotated[
+    int | None,
+    typer.Option("--max-turns", min=1, metavar="N", help="Stop after so many answers of the model: exit 3."),
+]

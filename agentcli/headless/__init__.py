@@ -1,0 +1,1 @@
+"""Headless faces: one prompt from the command line, and what scripts read."""

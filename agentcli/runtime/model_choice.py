@@ -1,0 +1,56 @@
+"""Which model answers: what was asked for, else what the session had, else the settings, else what has a key."""
+
+from msgspec import Struct
+
+from agentcli.agent.errors import AgentcliError
+from agentcli.agent.models import Model, Provider, ThinkingLevel, clamp_thinking_level
+from agentcli.config.credentials import find_key
+from agentcli.config.settings import Settings
+from agentcli.providers.catalog import Catalog
+from agentcli.sessions.context import SessionContext
+
+OFFLINE_NOTICE = "no model is configured, so the offline pilot answers; it is not a language model (agentcli models)"
+
+
+class ModelDecision(Struct, frozen=True):
+    model: Model
+    thinking_level: ThinkingLevel
+    notice: str | None = None
+    """What the person should know about the decision."""
+
+
+def choose_model(catalog: Catalog, settings: Settings, asked: str | None, context: SessionContext) -> ModelDecision:
+    """Raises UsageError when what was asked for, or what the settings name, is no model."""
+    if asked is not None:
+        return _decide(*catalog.resolve(asked, has_key=has_key), settings, context)
+    notice: str | None = None
+    if context.model is not None:
+        full_id = f"{context.model.provider}/{context.model.model_id}"
+        try:
+            model, _ = catalog.resolve(full_id, has_key=has_key)
+            return _decide(model, None, settings, context)
+        except AgentcliError as error:
+            notice = f"the session's model {full_id} cannot be used: {error.message}"
+    if settings.model is not None:
+        return _decide(*catalog.resolve(settings.model, has_key=has_key), settings, context, notice)
+    if model := catalog.default(has_key=has_key):
+        return _decide(model, None, settings, context, notice)
+    model, level = catalog.resolve("offline", has_key=has_key)
+    return _decide(model, level, settings, context, notice or OFFLINE_NOTICE)
+
+
+def has_key(provider: Provider) -> bool:
+    return find_key(provider) is not None
+
+
+def _decide(
+    model: Model,
+    level: ThinkingLevel | None,
+    settings: Settings,
+    context: SessionContext,
+    notice: str | None = None,
+) -> ModelDecision:
+    if level is None and context.thinking_level in list(ThinkingLevel):
+        level = ThinkingLevel(context.thinking_level or "")
+    level = level or settings.thinking_level or ThinkingLevel.MEDIUM
+    return ModelDecision(model, clamp_thinking_level(model, level), notice)

@@ -1,0 +1,52 @@
+"""SessionRecorder: writes the agent's messages into the session as they end, in order."""
+
+import asyncio
+
+from agentcli.agent.agent import Agent
+from agentcli.agent.errors import SessionError
+from agentcli.agent.events import MessageEndEvent, TurnEndEvent
+from agentcli.runtime.events import EntryAppendedEvent, NoticeEvent
+from agentcli.sessions.session import Session
+
+
+class SessionRecorder:
+    """The first listener of an agent: what others hear of has been written, or they have heard that it could not be.
+
+    A turn's end is made safe against a power cut in a thread; `settle` waits for it.
+    """
+
+    def __init__(self, agent: Agent, session: Session) -> None:
+        self.agent = agent
+        self.session = session
+        self._syncing: asyncio.Future[None] | None = None
+        self._failed = False
+        agent.subscribe(self._listen)
+
+    async def _listen(self, event: object, signal: object) -> None:
+        if isinstance(event, MessageEndEvent):
+            try:
+                entry_id = self.session.append_message(event.message)
+            except SessionError as error:
+                await self._report(error)
+            else:
+                self._failed = False
+                await self.agent.emit(EntryAppendedEvent(entry_id))
+        elif isinstance(event, TurnEndEvent):
+            await self.settle()
+            self._syncing = asyncio.get_running_loop().run_in_executor(None, self.session.sync)
+
+    async def settle(self) -> None:
+        """Return when the last turn is safe."""
+        if self._syncing is None:
+            return
+        try:
+            await self._syncing
+        except OSError as error:
+            await self._report(SessionError("storage", f"the session is not safe on the disk: {error.strerror}"))
+        self._syncing = None
+
+    async def _report(self, error: SessionError) -> None:
+        """Say it once for a row of failures; the conversation goes on in memory."""
+        if not self._failed:
+            self._failed = True
+            await self.agent.emit(NoticeEvent(str(error)))

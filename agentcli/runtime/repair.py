@@ -1,0 +1,22 @@
+"""Repair: a transcript that ends in the middle of a turn (a killed process) becomes one that can go on."""
+
+from collections.abc import Sequence
+
+from agentcli.agent.messages import AgentMessage, AssistantMessage, TextContent, ToolResultMessage
+
+INTERRUPTED_TEXT = "Interrupted: agentcli ended before this call did; effects may remain."
+
+
+def missing_results(messages: Sequence[AgentMessage]) -> list[ToolResultMessage]:
+    """A result for each call at the transcript's end that has none, in the order of the calls."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolResultMessage):
+            answered.add(message.tool_call_id)
+        elif isinstance(message, AssistantMessage):
+            calls = [call for call in message.tool_calls if call.id not in answered]
+            content = [TextContent(INTERRUPTED_TEXT)]
+            return [ToolResultMessage(call.id, call.name, [*content], is_error=True) for call in calls]
+        else:
+            break
+    return []
