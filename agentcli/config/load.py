@@ -2,8 +2,9 @@
 
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -27,17 +28,33 @@ def load_settings(path: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_at_line(path, str(error)), hint="correct the file") from None
     warnings = _drop_unknown(table, path, text)
-    try:
-        settings = msgspec.convert(table, Settings)
-    except msgspec.ValidationError as error:
-        problem, _, place = str(error).partition(" - at ")
-        key = place.strip("`").removeprefix("$.")
-        line = _line_of(text, key)
-        raise ConfigError(f"{path}:{line}: {key or 'the file'}: {problem}", hint="correct the value") from None
+
+    def refuse(key: str, problem: str) -> ConfigError:
+        return ConfigError(f"{path}:{_line_of(text, key)}: {key}: {problem}", hint="correct the value")
+
+    # msgspec's errors do not name the key of a table of tables, so each of those is converted by itself.
+    providers = table.pop("providers", {})
+    if not isinstance(providers, dict):
+        raise refuse("providers", "Expected tables [providers.NAME]")
+    converted = {
+        name: _convert(provider, ProviderSettings, f"providers.{name}", refuse) for name, provider in providers.items()
+    }
+    settings = _convert(table, Settings, "", refuse)
     if not settings.bash_timeout > 0:
-        line = _line_of(text, "bash_timeout")
-        raise ConfigError(f"{path}:{line}: bash_timeout: expected seconds > 0", hint="correct the value")
-    return msgspec.structs.replace(settings, warnings=warnings)
+        raise refuse("bash_timeout", "Expected seconds > 0")
+    return msgspec.structs.replace(settings, providers=converted, warnings=warnings)
+
+
+T = TypeVar("T")
+
+
+def _convert(value: object, kind: type[T], place: str, refuse: Callable[[str, str], ConfigError]) -> T:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        problem, _, inner = str(error).partition(" - at ")
+        key = ".".join(part for part in (place, inner.strip("`").removeprefix("$").removeprefix(".")) if part)
+        raise refuse(key, problem) from None
 
 
 def _read(path: Path) -> str | None:

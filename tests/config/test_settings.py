@@ -1,0 +1,159 @@
+"""The configuration file: what is wrong with it is one line that says where."""
+
+from pathlib import Path
+
+import pytest
+
+from agentcli.agent.errors import ConfigError, CredentialsError
+from agentcli.agent.models import Provider
+from agentcli.config.credentials import find_key, hidden_variables, require_key
+from agentcli.config.load import load_settings
+from agentcli.config.paths import config_file, home, make_private
+from agentcli.config.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(tmp_path: Path, text: str | bytes) -> Settings:
+    file = tmp_path / "config.toml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_settings(file)
+
+
+def test_without_a_file_everything_is_at_its_default(tmp_path: Path):
+    assert load_settings(tmp_path / "none.toml") == Settings()
+
+
+def test_one_table_adds_a_server(tmp_path: Path):
+    settings = load(
+        tmp_path,
+        """
+        model = "mine/qwen:high"
+        [providers.mine]
+        base_url = "http://127.0.0.1:9/v1"
+        api_key_env = "MY_KEY"
+        """,
+    )
+    assert settings.model == "mine/qwen:high"
+    assert settings.provider_overrides() == {"mine": {"base_url": "http://127.0.0.1:9/v1", "api_key_env": ["MY_KEY"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("model = \n", 1, "Invalid value"),
+        ('# fine\nmodel = "a"\nmodel = "b"\n', 3, "overwrite"),
+        ('model = "a"\nbash_timeout = "ten"\n', 2, "bash_timeout"),
+        ("bash_timeout = 0\n", 1, "bash_timeout"),
+        ('\n\nthinking_level = "huge"\n', 3, "thinking_level"),
+        ('steering_mode = "some"\n', 1, "steering_mode"),
+        ('[providers.a]\nbase_url = "x"\n[providers.b]\nbase_url = 5\n', 4, "base_url"),
+        ("[retry]\nmax_retries = 1.5\n", 2, "max_retries"),
+        ('providers = "none"\n', 1, "providers"),
+        (b'model = "caf\xe9"\n', 1, "UTF-8"),
+        (b'model = "x"\n# caf\xe9\n', 2, "UTF-8"),
+    ],
+)
+def test_a_wrong_file_is_one_line_that_says_where(tmp_path: Path, text: str | bytes, line: int, says: str):
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path, text)
+    assert error.value.message.startswith(f"{tmp_path}/config.toml:{line}: ")
+    assert says in error.value.message
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_in_its_place_and_a_file_that_cannot_be_read_are_told(tmp_path: Path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_settings(tmp_path)
+
+
+def test_unknown_keys_are_warnings_that_say_where(tmp_path: Path):
+    settings = load(tmp_path, 'modle = "x"\n[providers.mine]\nbase_url = "y"\nbase_uri = "z"\n[retry]\nmax = 3\n')
+    assert settings.providers["mine"].base_url == "y"
+    assert [warning.removeprefix(f"{tmp_path}/config.toml") for warning in settings.warnings] == [
+        ":1: unknown key modle; it is ignored",
+        ":6: unknown key retry.max; it is ignored",
+        ":4: unknown key providers.mine.base_uri; it is ignored",
+    ]
+
+
+def test_a_bom_and_windows_line_ends_are_fine(tmp_path: Path):
+    assert load(tmp_path, b'\xef\xbb\xbfmodel = "x"\r\n\r\n[retry]\r\nmax_retries = 1\r\n').retry.max_retries == 1
+
+
+def test_the_example_file_is_true(tmp_path: Path):
+    """Every key is in it; as it stands, with all comments taken away, it says the defaults."""
+    text = (ROOT / ".agentcli.example.toml").read_text()
+    assert load(tmp_path, text) == Settings()
+    for name in Settings.__struct_fields__:
+        if name != "warnings":
+            assert f"\n# {name} =" in text or f"\n# [{name}" in text, name
+    active = "\n".join(
+        line.removeprefix("# ") if line.startswith("# ") and ("=" in line or line.startswith("# [")) else ""
+        for line in text.splitlines()
+    )
+    settings = load(tmp_path, active)
+    assert settings.warnings == []
+    assert settings.bash_timeout == Settings().bash_timeout
+    assert settings.retry == Settings().retry
+
+
+def test_the_home_folder_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("AGENTCLI_HOME", str(tmp_path / "x"))
+    assert config_file() == tmp_path / "x" / "config.toml"
+    assert not home().exists()
+    assert make_private(home()).stat().st_mode & 0o777 == 0o700
+
+
+def test_without_a_home_folder_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("AGENTCLI_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(ConfigError, match="AGENTCLI_HOME"):
+        home()
+
+
+MINE = Provider(name="mine", label="My server", api_key_env=["MY_KEY", "OTHER_KEY"])
+
+
+@pytest.mark.parametrize(
+    ("environment", "key"),
+    [
+        ({}, None),
+        ({"MY_KEY": ""}, None),
+        ({"MY_KEY": "  \n"}, None),
+        ({"MY_KEY": "  sk-test \n"}, "sk-test"),
+        ({"MY_KEY": "", "OTHER_KEY": "sk-2"}, "sk-2"),
+    ],
+)
+def test_a_key_comes_from_the_first_variable_that_is_set(monkeypatch: pytest.MonkeyPatch, environment, key):
+    for name in MINE.api_key_env:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert find_key(MINE) == key
+
+
+def test_a_missing_key_names_the_variables(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    monkeypatch.delenv("OTHER_KEY", raising=False)
+    with pytest.raises(CredentialsError, match="MY_KEY or OTHER_KEY"):
+        require_key(MINE)
+
+
+@pytest.mark.parametrize(
+    ("key", "place"), [("sk-te\u028bst", "6.*U\\+028B"), ("sk-\u200btest", "4.*U\\+200B"), ("sk te", "3.*U\\+0020")]
+)
+def test_a_key_that_fits_no_header_is_refused_by_place_and_never_shown(
+    monkeypatch: pytest.MonkeyPatch, key: str, place: str
+):
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(CredentialsError, match=place) as error:
+        require_key(MINE)
+    assert "sk" not in str(error.value)
+
+
+def test_children_see_no_key_of_any_provider():
+    assert {"OPENAI_API_KEY", "MY_KEY", "OTHER_KEY", "LOCAL_API_KEY"} <= hidden_variables(
+        [MINE, Provider(name="local")]
+    )
