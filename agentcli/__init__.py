@@ -3,13 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from agentcli.version import __version__
+
 if TYPE_CHECKING:
     from agentcli import providers, tools
     from agentcli.agent.agent import Agent
     from agentcli.runtime.runtime import Runtime
     from agentcli.sessions.session import Session
 
-__version__ = "0.1.0"
 
 __all__ = ["Agent", "Runtime", "Session", "__version__", "providers", "tools"]
 

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
-        from agentcli import __version__
+        from agentcli.version import __version__
 
         print(f"agentcli {__version__}")
         return

@@ -28,7 +28,7 @@ def main(
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
 ) -> None:
     if version:
-        from agentcli import __version__
+        from agentcli.version import __version__
 
         print(f"agentcli {__version__}")
         raise typer.Exit
@@ -60,6 +60,17 @@ def run(
     from agentcli.cli.run import run_prompt
 
     raise typer.Exit(run_prompt(prompt or [], model, continue_, session, no_session, cwd, max_turns))
+
+
+@app.command()
+def models(
+    search: Annotated[str | None, typer.Argument(metavar="[SEARCH]", help="A part of the id or name.")] = None,
+    discover: Annotated[bool, typer.Option("--discover", help="Also ask local servers on their usual ports.")] = False,
+) -> None:
+    """List the models, with their context window, price per million tokens, and whether there is a key."""
+    from agentcli.cli.models import print_models
+
+    print_models(search, discover)
 
 
 @sessions.command("list")

@@ -1,5 +1,7 @@
 """A one-shot run: one prompt, the answer on stdout, everything else on stderr."""
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -17,10 +19,10 @@ async def run_once(arguments: Sequence[str], options: RuntimeOptions) -> int:
     Raises:
         AgentcliError: before anything was sent.
     """
-    output = TextOutput()
     words = [argument for argument in arguments if argument != "-"]
     piped, notice = read_piped(has_prompt=len(words) == len(arguments) > 0)
     runtime = Runtime.create(options)
+    output = TextOutput(sys.stdout, sys.stderr, on_broken=lambda: runtime.abort("stdout takes no more"))
     try:
         message = build_prompt(words, runtime.cwd, piped)
         runtime.require_ready()
@@ -36,6 +38,8 @@ async def run_once(arguments: Sequence[str], options: RuntimeOptions) -> int:
 
 
 def _finish(runtime: Runtime, output: TextOutput, signalled: int | None) -> int:
+    if output.broken:
+        return _leave_broken(output)
     if signalled is not None:
         output.say(runtime.agent.signal.reason or "stopped")
         return signalled
@@ -45,5 +49,14 @@ def _finish(runtime: Runtime, output: TextOutput, signalled: int | None) -> int:
     code, problem = outcome(runtime.last_message)
     if problem:
         output.say(problem)
-    sys.stdout.flush()
     return code
+
+
+def _leave_broken(output: TextOutput) -> int:
+    """Stdout took no more. A closed pipe is the reader's own doing: quiet, and the code of SIGPIPE."""
+    closed = isinstance(output.broken, BrokenPipeError)
+    if output.broken and not closed:
+        output.say(f"the answer could not be written: {output.broken.strerror}")
+    # What is still in the buffer has nowhere to go; Python would complain of it at its own end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + signal.SIGPIPE if closed else ExitCode.FAILED

@@ -1,7 +1,7 @@
 """Text output of a run: the answer on stdout as it streams; what happens meanwhile on stderr, if that is a terminal."""
 
-import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from agentcli.agent.assistant_events import TextDeltaEvent
@@ -22,11 +22,20 @@ if TYPE_CHECKING:
 
 
 class TextOutput:
-    """A listener. stdout gets the model's text and nothing else, byte for byte unless it is a terminal."""
+    """A listener. stdout gets the model's text and nothing else, byte for byte unless it is a terminal.
 
-    def __init__(self, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> None:
+    Args:
+        out: stdout.
+        err: stderr.
+        on_broken: called once when stdout takes no more (a closed pipe, a full disk).
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, on_broken: Callable[[], None]) -> None:
         self.out = out
         self.err = err
+        self.broken: OSError | None = None
+        """Why stdout takes no more."""
+        self._on_broken = on_broken
         self._clean = out.isatty()
         self._shows_tools = err.isatty()
         self._lines: ToolLines | None = None
@@ -58,16 +67,24 @@ class TextOutput:
 
     def end_line(self) -> None:
         if self._in_line:
-            self.out.write("\n")
-            self.out.flush()
+            self._put("\n")
             self._in_line = False
 
     def _write(self, delta: str) -> None:
         text = printable(delta) if self._clean else delta
         if text:
+            self._put(text)
+            self._in_line = not text.endswith("\n")
+
+    def _put(self, text: str) -> None:
+        if self.broken:
+            return
+        try:
             self.out.write(text)
             self.out.flush()
-            self._in_line = not text.endswith("\n")
+        except OSError as error:
+            self.broken = error
+            self._on_broken()
 
     def _tool_lines(self) -> "ToolLines":
         if self._lines is None:

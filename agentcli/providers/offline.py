@@ -95,15 +95,16 @@ def _report(result: ToolResultMessage) -> str:
 def plan(instruction: str) -> list[Call] | None:
     """The steps of an instruction, or None if a part of it is not understood.
 
-    An instruction under other text (piped input, files) is its last paragraph.
+    An instruction under other text (piped input, files) is its last paragraph. A "then" that does not part two
+    instructions belongs to the text or command around it.
     """
     for text in dict.fromkeys((instruction.strip(), instruction.strip().rpartition("\n\n")[2].strip())):
-        whole = _understand(text)
-        if whole is not None:
-            return [whole]
         parts = [_understand(part) for part in re.split(r"(?:[,;.]?\s+and)?[,;.]?\s+then\s+", text, flags=re.I)]
-        if len(parts) > 1 and all(parts):
-            return [part for part in parts if part]
+        steps = [part for part in parts if part is not None]
+        if len(steps) == len(parts):
+            return steps
+        if (whole := _understand(text)) is not None:
+            return [whole]
     return None
 
 
@@ -128,12 +129,8 @@ def _read(path: str) -> Call:
 
 
 def _copy(source: str, target: str) -> Call:
-    return Call(
-        "bash",
-        {
-            "command": f"cp -- {shlex.quote(source)} {shlex.quote(target)} && echo {shlex.quote(f'Copied {source} to {target}.')}"
-        },
-    )
+    done = shlex.quote(f"Copied {source} to {target}.")
+    return _run(f"cp -- {shlex.quote(source)} {shlex.quote(target)} && echo {done}")
 
 
 def _replace(old: str, new: str, path: str) -> Call:

@@ -1,5 +1,7 @@
 """Retry: when a failed request is tried again, and after how long. The only retry layer there is."""
 
+from datetime import datetime, timedelta
+
 from agentcli.agent.errors import ProviderError
 from agentcli.config.settings import RetrySettings
 
@@ -14,3 +16,13 @@ def retry_delay(error: ProviderError | None, attempt: int, settings: RetrySettin
     if error.retry_after is not None:
         return error.retry_after if error.retry_after <= settings.max_delay else None
     return min(settings.base_delay * 2 ** (attempt - 1), settings.max_delay)
+
+
+def too_long_a_wait(error: ProviderError | None, settings: RetrySettings) -> str | None:
+    """What to tell the person when the server asks for a wait that is left to them; None if it does not."""
+    if error is None or error.retry_after is None or error.retry_after <= settings.max_delay:
+        return None
+    wait = timedelta(seconds=round(error.retry_after))
+    again = datetime.now() + wait
+    moment = f"{again:%H:%M}" if wait < timedelta(hours=12) else f"{again:%Y-%m-%d %H:%M}"
+    return f"the server asks to wait {wait} (h:mm:ss); try again at {moment}"

@@ -14,16 +14,17 @@ from agentcli.agent.errors import AgentBusyError, ProviderError
 from agentcli.agent.hooks import PrepareNextTurnContext
 from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason, ToolResultMessage
 from agentcli.agent.models import Model
-from agentcli.config.credentials import hidden_variables, require_key
+from agentcli.config.credentials import hidden_variables, key_variables, require_key
 from agentcli.config.paths import home, sessions_folder
 from agentcli.config.settings import Settings
 from agentcli.providers.catalog import Catalog
+from agentcli.providers.http import HttpClients
 from agentcli.providers.stream_client import StreamClient
 from agentcli.runtime.events import AgentSettledEvent, NoticeEvent, QueueUpdateEvent, RetryEndEvent, RetryStartEvent
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.repair import missing_results
-from agentcli.runtime.retry import retry_delay
+from agentcli.runtime.retry import retry_delay, too_long_a_wait
 from agentcli.runtime.session_choice import SessionChoice, open_session
 from agentcli.runtime.system_prompt import build_system_prompt
 from agentcli.sessions.context import ModelChoice, SessionContext
@@ -68,7 +69,7 @@ class Runtime:
             image_input="image" in decision.model.input,
         )
         toolset = create_toolset(tool_options)
-        client = StreamClient()
+        client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
         agent = Agent(
             model=decision.model,
             thinking_level=decision.thinking_level,
@@ -222,6 +223,8 @@ class Runtime:
                 break
             self._drop_failed_turn()
             await self._run(self.agent.continue_)
+        if wait := too_long_a_wait(self._failure, self.options.settings.retry):
+            await self.notify(wait)
         if attempt:
             failed = (message := self.last_message) is None or message.stop_reason == StopReason.ERROR
             error = message.error_message if message and failed else None

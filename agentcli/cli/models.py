@@ -1,0 +1,39 @@
+"""`agentcli models`."""
+
+import asyncio
+
+from agentcli.agent.models import Model, Provider
+from agentcli.agent.text import printable
+from agentcli.config.load import load_settings
+from agentcli.config.paths import config_file
+from agentcli.providers.catalog import Catalog
+from agentcli.runtime.model_choice import has_key
+
+
+def print_models(search: str | None, discover: bool) -> None:
+    settings = load_settings(config_file())
+    catalog = Catalog(settings.provider_overrides(), settings.models)
+    providers = {provider.name: provider for provider in catalog.providers()}
+    models = catalog.models()
+    if discover:
+        from agentcli.providers.discovery import discover as find_local
+
+        models += asyncio.run(find_local())
+    shown = [model for model in models if not search or search.lower() in f"{model.full_id} {model.name}".lower()]
+    width = max((len(model.full_id) for model in shown), default=0)
+    for model in shown:
+        print(printable(f"{model.full_id:{width}}  {_facts(model)}  {_key(providers.get(model.provider))}".rstrip()))
+    if not shown:
+        print(f"no model matches {search!r}" if search else "no models")
+
+
+def _facts(model: Model) -> str:
+    prices = f"${model.cost.input:g}/{model.cost.output:g}" if model.cost.input or model.cost.output else ""
+    marks = ", ".join(mark for mark, holds in (("thinks", model.reasoning), ("sees", "image" in model.input)) if holds)
+    return f"{model.context_window // 1000:>5}k  {prices:<12} {marks:<14}"
+
+
+def _key(provider: Provider | None) -> str:
+    if provider is None or not provider.needs_key:
+        return ""
+    return "key set" if has_key(provider) else f"needs {provider.api_key_env[0] if provider.api_key_env else 'a key'}"

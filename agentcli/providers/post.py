@@ -1,0 +1,210 @@
+"""post: one POST to a model's server whose answer streams, and `stream_answer`, which every wire API is driven by.
+
+No request is made twice here; who calls decides that. Leaving the stream, by an error, a cancellation or `aclose()`,
+closes the socket at once.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+from agentcli.agent.assistant_events import AssistantMessageEvent
+from agentcli.agent.context import StreamOptions
+from agentcli.agent.errors import BadResponseError, ConfigError, NetworkError, ProviderError, ProviderTimeoutError
+from agentcli.agent.models import Model
+from agentcli.agent.partial import PartialMessage
+from agentcli.agent.streaming import resolved
+from agentcli.providers.classify import error_of_body, error_of_response, one_line
+from agentcli.providers.endpoint import origin, shown_url
+from agentcli.providers.http import HttpClients, import_httpx
+from agentcli.providers.sse import SseEvent, SseParser
+from agentcli.providers.wire_json import to_json
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_ERROR_BYTES = 64 * 1024
+"""What is read of an error's body."""
+
+DRAIN_S = 0.25
+"""So long the end of the connection is waited for when the answer is complete: only one that was read to its end can
+serve the next request, and some servers never end it."""
+
+_BLANKS = b"\xef\xbb\xbf \t\r\n"
+_OPEN_HEADERS = {"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta"}
+"""Headers whose values are no secrets."""
+
+
+class Answer(Protocol):
+    """What a wire API makes of the events of one answer."""
+
+    partial: PartialMessage
+    complete: bool
+    """Whether the server said that nothing follows."""
+
+    def take(self, name: bytes, data: bytes) -> list[AssistantMessageEvent]:
+        """One server-sent event. Raises ProviderError if it is an error, or nothing that may come."""
+        ...
+
+    def end(self) -> list[AssistantMessageEvent]:
+        """The end of the stream. Raises ProviderError if it came too early, or the answer is a refusal."""
+        ...
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One request to a model's server."""
+
+    model: Model
+    url: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    api_key: str | None = None
+    """As `clean_key` gives it; here only to be kept out of error messages."""
+
+
+async def stream_answer(
+    call: Call, answer: Answer, options: StreamOptions, clients: HttpClients
+) -> AsyncGenerator[AssistantMessageEvent, None]:
+    """Make the call and yield the events of its answer.
+
+    Raises:
+        ProviderError, ConfigError: see `post`, and what `answer` raises. What had streamed is in `answer.partial`.
+    """
+    yield answer.partial.start()
+    take = answer.take
+    async with post(call, options, clients) as batches:
+        async for batch in batches:
+            for name, data in batch:
+                for event in take(name, data):
+                    yield event
+            if answer.complete:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(DRAIN_S):
+                        async for _ in batches:
+                            pass
+                break
+    for event in answer.end():
+        yield event
+
+
+@asynccontextmanager
+async def post(
+    call: Call, options: StreamOptions, clients: HttpClients
+) -> AsyncGenerator[AsyncIterator[list[SseEvent]], None]:
+    """Send a request; what comes back are the events of its answer, in batches as they arrive.
+
+    Leaving the block closes the connection if the answer is not over.
+
+    Raises:
+        ProviderError: no connection, an error of the server, an answer that is no stream; also while iterating.
+    """
+    httpx = import_httpx()
+    body = call.body
+    if options.on_payload:
+        replaced = await resolved(options.on_payload(body))
+        body = body if replaced is None else replaced
+    client = clients.client_for(call.url)
+    headers = {"content-type": "application/json", "accept": "text/event-stream", **call.headers}
+    try:
+        async with client.stream("POST", call.url, content=to_json(body), headers=headers) as response:
+            if options.on_response:
+                told = {"status": response.status_code, "headers": dict(response.headers)}
+                await resolved(options.on_response(told))
+            if response.status_code != 200:
+                raise await _failed(call, response, clients)
+            async with aclosing(_batches(call, response)) as batches:
+                yield batches
+    except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
+        raise _network_error(call, error, clients) from None
+
+
+async def _batches(call: Call, response: "httpx.Response") -> AsyncGenerator[list[SseEvent], None]:
+    parser = SseParser()
+    sure = "event-stream" in response.headers.get("content-type", "")
+    held = b""
+    chunks = response.aiter_bytes()
+    async for chunk in chunks:
+        if not sure:
+            # Some servers stream under another content type; what begins like JSON or HTML is no stream.
+            held += chunk
+            if not (start := held.lstrip(_BLANKS)):
+                continue
+            if start[:1] in b"{[<":
+                raise error_of_body(await _read(chunks, held), url=shown_url(call.url), provider=call.model.provider)
+            sure, chunk = True, held
+        if events := parser.feed(chunk):
+            yield events
+    if events := parser.close():
+        yield events
+
+
+async def _read(chunks: AsyncIterator[bytes], start: bytes = b"") -> bytes:
+    """The body of an error, as far as it is worth reading; what was read, if the connection breaks."""
+    import httpx
+
+    body = start
+    with suppress(httpx.HTTPError):
+        async for chunk in chunks:
+            body += chunk
+            if len(body) >= MAX_ERROR_BYTES:
+                break
+    return body[:MAX_ERROR_BYTES]
+
+
+async def _failed(call: Call, response: "httpx.Response", clients: HttpClients) -> ProviderError:
+    body = await _read(response.aiter_bytes())
+    source = clients.key_source(call.model.provider) if clients.key_source else ""
+    if call.api_key is None:
+        hint = f"no key was sent; set {source}" if source else "no key was sent; set the provider's key"
+    else:
+        hint = f"check the key in {source}" if source else f"check the key of {call.model.provider}"
+    return error_of_response(
+        response.status_code,
+        response.headers,
+        mask_secrets(call, body.decode("utf-8", "replace")).encode(),
+        url=shown_url(call.url),
+        provider=call.model.provider,
+        key_hint=hint,
+    )
+
+
+def mask_secrets(call: Call, text: str) -> str:
+    """The text without the key, which some servers echo, whole or its beginning, and without secrets in headers."""
+    secrets = [value.rpartition(" ")[2] for name, value in call.headers.items() if name.lower() not in _OPEN_HEADERS]
+    for secret in sorted({call.api_key or "", *secrets}, key=len, reverse=True):
+        if len(secret) >= 12:
+            text = re.sub(re.escape(secret[:8]) + r"[^\s\"'<>,]*", "[key]", text)
+        elif len(secret) >= 4:
+            text = text.replace(secret, "[key]")
+    return text
+
+
+def _network_error(call: Call, error: Exception, clients: HttpClients) -> Exception:
+    import httpx
+
+    place = shown_url(origin(call.url))
+    detail = one_line(mask_secrets(call, shown_url(str(error))), 200)
+    match error:
+        case httpx.ConnectTimeout():
+            return ProviderTimeoutError(f"no connection to {place} within {clients.connect_timeout_s:g} s")
+        case httpx.TimeoutException():
+            return ProviderTimeoutError(f"{place} sent nothing for {clients.idle_timeout_s:g} s")
+        case httpx.ConnectError() if "CERTIFICATE_VERIFY_FAILED" in detail or "certificate verify failed" in detail:
+            return ConfigError(
+                f"the certificate of {place} is not trusted: {detail}",
+                hint="name your certificate authority in SSL_CERT_FILE",
+            )
+        case httpx.ProxyError():
+            return NetworkError(f"the proxy on the way to {place} refused: {detail}", hint="check HTTPS_PROXY")
+        case httpx.ConnectError():
+            return NetworkError(f"no connection to {place}: {detail}", hint="check that it runs, and the network")
+        case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
+            return ConfigError(f"the request to {place} cannot be written down ({type(error).__name__})")
+        case httpx.DecodingError():
+            return BadResponseError(f"{place} sent an answer that cannot be unpacked: {detail}")
+        case _:
+            return NetworkError(f"the connection to {place} broke: {detail or type(error).__name__}")

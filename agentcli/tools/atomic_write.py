@@ -1,0 +1,137 @@
+"""Atomic writing: a file holds its old content or its new one, never a part of either.
+
+New content goes to a temporary file in the same folder, which then takes the old one's name; mode, owner, extended
+attributes and links to the file stay. Where a rename cannot keep all that (a file with several hard links, an owner
+that we may not give, a folder we may not write in, a mounted file), the file is written in place once the temporary
+copy is complete, and put back if that fails. Nothing is forced to the disk: a power cut may cost the newest content,
+as with any editor that does not wait for the disk.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentcli.agent.errors import ToolError
+
+_CANNOT_RENAME = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV, errno.ETXTBSY}
+
+
+def write_atomically(path: Path, parts: Sequence[bytes | memoryview]) -> os.stat_result:
+    """Make `parts`, one after the other, the content of the file; links are followed, parent folders must exist.
+
+    Returns the file's new status. Raises `ToolError` that names the cause; then the old content is untouched.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        before = _regular(target)
+        if before is not None and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, "the file is read-only", str(target))
+        if before is not None and before.st_nlink > 1:
+            return _write_in_place(target, parts)
+        try:
+            return _write_and_rename(target, parts, before)
+        except OSError as error:
+            if before is None or error.errno not in _CANNOT_RENAME:
+                raise
+            return _write_in_place(target, parts)
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def write_error(path: Path, error: OSError) -> ToolError:
+    """The error of a write that failed, as the model reads it."""
+    reason = error.strerror or str(error)
+    hint = {
+        errno.ENOSPC: "free some space, then try again",
+        errno.EDQUOT: "free some space, then try again",
+        errno.EFBIG: "the system's limit for the size of a file",
+        errno.EROFS: "the file system is read-only",
+        errno.EACCES: "no permission",
+        errno.EPERM: "no permission",
+        errno.ENAMETOOLONG: "use a shorter name",
+    }.get(error.errno or 0, "")
+    name = errno.errorcode.get(error.errno or 0, "")
+    return ToolError(f"{path} was not written: {reason}{f' [{name}]' if name else ''}", hint=hint)
+
+
+def _regular(target: Path) -> os.stat_result | None:
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(target))
+    return status
+
+
+def _write_and_rename(
+    target: Path, parts: Sequence[bytes | memoryview], before: os.stat_result | None
+) -> os.stat_result:
+    temporary = target.parent / f".agentcli-{os.urandom(8).hex()}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    # A new file gets what the umask leaves; the copy of a private file is private from its first byte.
+    descriptor = os.open(temporary, flags, 0o666 if before is None else 0o600)
+    try:
+        try:
+            _write_all(descriptor, parts)
+            if before is not None:
+                _copy_attributes(descriptor, target, before)
+            after = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return after
+
+
+def _write_all(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
+    for part in parts:
+        view = memoryview(part)
+        while view:
+            view = view[os.write(descriptor, view[: 1 << 20]) :]
+
+
+def _copy_attributes(descriptor: int, target: Path, before: os.stat_result) -> None:
+    """Owner, extended attributes, mode: in this order, for each may change the next."""
+    now = os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    if hasattr(os, "listxattr"):
+        # File systems that know no attributes, and attributes that only the system may set, are no reason to fail.
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(target):
+                os.setxattr(descriptor, name, os.getxattr(target, name))
+    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+
+
+def _write_in_place(target: Path, parts: Sequence[bytes | memoryview]) -> os.stat_result:
+    """Overwrite the file itself; if that fails half-way, write back what it held."""
+    descriptor = os.open(target, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        old = _read_all(descriptor)
+        try:
+            _overwrite(descriptor, parts)
+        except OSError:
+            _overwrite(descriptor, [old])
+            raise
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_all(descriptor: int) -> bytes:
+    chunks: list[bytes] = []
+    while chunk := os.read(descriptor, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _overwrite(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    _write_all(descriptor, parts)
+    os.ftruncate(descriptor, sum(len(part) for part in parts))

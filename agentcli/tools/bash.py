@@ -1,0 +1,267 @@
+"""The bash tool: runs a shell command, or looks after one that runs in the background.
+
+Standard input is empty, and nothing can ask or wait for a person. A command that takes too long, or is aborted, is
+ended with everything it has started. What a command leaves running when its shell exits stays alive, is named in the
+result, and is ended with agentcli. `shell_command` says when a result is there, `clean_output` what the model reads.
+"""
+
+import asyncio
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agentcli.agent.abort import Aborted, AbortSignal, interruptible
+from agentcli.agent.errors import ToolError
+from agentcli.agent.messages import TextContent
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
+from agentcli.tools.command_output import Snapshot, describe
+from agentcli.tools.commands import Commands
+from agentcli.tools.exit_status import exit_code_of, exit_line, signal_of
+from agentcli.tools.options import ToolOptions
+from agentcli.tools.process_tree import command_of
+from agentcli.tools.shell_command import ShellCommand
+from agentcli.tools.spill import SpillFolder
+from agentcli.tools.truncate import Truncation
+
+MAX_TIMEOUT_S = 2_147_483
+_FIRST_LOOK_S = 0.5
+"""How long the start of a background job is watched, so that a job that fails at once is seen to."""
+
+DESCRIPTION = (
+    "Run a bash command in the working folder. No stdin. Shows the last 2000 lines or 50 KB; "
+    "longer output goes to a file that is named."
+)
+
+
+class BashToolInput(Struct, omit_defaults=True):
+    command: str
+    timeout: (
+        Annotated[float, Meta(description="seconds, default 300; with job: how long to wait for its end")] | None
+    ) = None
+    background: Annotated[bool, Meta(description="start a job and return its id")] | None = None
+    job: Annotated[str, Meta(description="id: show what is new of this job, command stays empty")] | None = None
+    kill: Annotated[bool, Meta(description="end the job")] | None = None
+
+
+class BackgroundProcess(Struct, frozen=True):
+    pid: int
+    command: str
+
+
+class BashToolDetails(Struct, omit_defaults=True):
+    truncation: Truncation | None = None
+    full_output_path: str | None = None
+    """The file with the raw output, if that was long."""
+    exit_code: int | None = None
+    """128 + n if signal n ended the shell; None while it runs."""
+    signal: str | None = None
+    """Name of the signal that ended the shell."""
+    timed_out: bool = False
+    aborted: bool = False
+    duration_ms: int = 0
+    job: str | None = None
+    """Id of the background job."""
+    running: bool = False
+    """The job goes on."""
+    background: list[BackgroundProcess] = []
+    """What was left running."""
+
+
+def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> AgentTool:
+    """Args:
+    commands: who runs them and ends what they leave; without it, nobody ends what is left when the loop is closed.
+    """
+    table = commands or Commands(options, SpillFolder(options.spill_dir))
+
+    async def execute(
+        tool_call_id: str,
+        params: dict[str, Any],
+        signal: AbortSignal,
+        on_update: OnUpdate | None = None,
+        context: Any = None,
+    ) -> AgentToolResult:
+        arguments = msgspec.convert(params, BashToolInput)
+        timeout = _checked_timeout(arguments.timeout)
+        if arguments.job:
+            return await _look_after(table, arguments, timeout, signal)
+        _check_command(arguments.command)
+        command = table.launch(arguments.command, _shower(on_update))
+        if arguments.background:
+            return await _start_job(table, command, timeout)
+        return await _run(table, command, timeout or options.bash_timeout_s, signal)
+
+    return AgentTool(
+        name="bash",
+        label="Bash",
+        description=DESCRIPTION,
+        parameters=parameters_of(BashToolInput),
+        prepare_arguments=_prepare,
+        execute=execute,
+    )
+
+
+def _prepare(arguments: dict[str, Any]) -> dict[str, Any]:
+    """A call about a job needs no command."""
+    return {"command": "", **arguments} if arguments.get("job") else arguments
+
+
+def _checked_timeout(timeout: float | None) -> float | None:
+    if timeout is None or (math.isfinite(timeout) and 0 < timeout <= MAX_TIMEOUT_S):
+        return timeout
+    raise ToolError(f"timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {timeout:g}")
+
+
+def _check_command(text: str) -> None:
+    if not text.strip():
+        raise ToolError("command must not be empty")
+    if "\0" in text:
+        raise ToolError("command holds a NUL character, which no shell takes", hint="write it as \\0 for printf")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        char = f"U+{ord(text[error.start]):04X}"
+        raise ToolError(f"command holds half a character (lone surrogate {char})", hint="write it anew") from None
+
+
+def _shower(on_update: OnUpdate | None) -> Callable[[Snapshot], None] | None:
+    if on_update is None:
+        return None
+
+    def show(snapshot: Snapshot) -> None:
+        on_update(
+            AgentToolResult(
+                content=[TextContent(snapshot.text)], details=BashToolDetails(truncation=snapshot.truncation)
+            )
+        )
+
+    return show
+
+
+async def _run(table: Commands, command: ShellCommand, seconds: float, signal: AbortSignal) -> AgentToolResult:
+    """Run to the end, or to the timeout, or to the abort."""
+    aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    remove = signal.on_abort(lambda: None if aborted.done() else aborted.set_result(None))
+    try:
+        await asyncio.wait([command.settled, aborted], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if command.settled.done():
+            _raise_if_not_started(command)
+            return _ended(table, command)
+        had_exited = command.return_code is not None
+        await command.stop()
+        how = _how_stopped(command, aborted.done(), seconds, had_exited)
+        return _stopped(command, how, was_aborted=aborted.done())
+    except asyncio.CancelledError:
+        command.kill_now()
+        raise
+    finally:
+        remove()
+        aborted.cancel()
+
+
+def _raise_if_not_started(command: ShellCommand) -> None:
+    error = command.settled.exception()
+    if isinstance(error, OSError):
+        name = error.filename or "the shell"
+        reason = error.strerror or str(error)
+        raise ToolError(f"The command could not be started: {name}: {reason}", hint="see the `shell` setting")
+    if error is not None:
+        raise ToolError(f"The command could not be started: {error}")
+
+
+def _how_stopped(command: ShellCommand, was_aborted: bool, seconds: float, had_exited: bool) -> str:
+    how = f"Aborted by the user after {command.duration_s:.1f} s" if was_aborted else f"Timed out after {seconds:g} s"
+    if had_exited:
+        return f"{how}; the shell had exited before with code {exit_code_of(command.return_code or 0)}"
+    return f"{how}; the command and all it had started were killed"
+
+
+def _ended(table: Commands, command: ShellCommand) -> AgentToolResult:
+    snapshot = command.output.take_new()
+    return_code = command.return_code or 0
+    lines = [exit_line(return_code)]
+    details = _details(command, snapshot)
+    if command.background:
+        job = details.job = table.adopt(command)
+        details.background = [BackgroundProcess(one.pid, command_of(one.pid)) for one in command.background]
+        listed = "; ".join(f"{one.pid} {one.command}" for one in details.background)
+        lines.append(f"Still running in the background (job {job}, ends with agentcli): {listed}")
+    return _result(command, snapshot, lines, details, is_error=return_code != 0)
+
+
+def _stopped(command: ShellCommand, how: str, *, was_aborted: bool) -> AgentToolResult:
+    snapshot = command.output.snapshot()
+    details = _details(command, snapshot)
+    details.aborted = was_aborted
+    details.timed_out = not was_aborted
+    return _result(command, snapshot, [how], details, is_error=True)
+
+
+async def _start_job(table: Commands, command: ShellCommand, seconds: float | None) -> AgentToolResult:
+    job = table.adopt(command)
+    if seconds is not None:
+        table.limit(command, seconds)
+    await asyncio.wait([command.settled], timeout=_FIRST_LOOK_S)
+    if command.settled.done():
+        _raise_if_not_started(command)
+    return _job_result(table, job, command)
+
+
+async def _look_after(
+    table: Commands, arguments: BashToolInput, seconds: float | None, signal: AbortSignal
+) -> AgentToolResult:
+    job = arguments.job or ""
+    command = table.jobs.get(job)
+    if command is None:
+        known = ", ".join(table.jobs) or "none"
+        raise ToolError(f"There is no job {job!r}; it may have ended. Jobs: {known}")
+    if arguments.kill:
+        command.end_note = "Killed"
+        await command.stop()
+    elif seconds is not None:
+        with contextlib.suppress(Aborted), interruptible(signal):
+            await command.wait_until_gone(seconds)
+    return _job_result(table, job, command)
+
+
+def _job_result(table: Commands, job: str, command: ShellCommand) -> AgentToolResult:
+    """What is new of a job. One that has ended is reported once and then forgotten."""
+    snapshot = command.output.take_new()
+    details = _details(command, snapshot)
+    details.job = job
+    details.running = command.is_alive
+    if details.running:
+        state = f"Job {job} is running (pid {command.pid}, {command.duration_s:.0f} s). Use job={job} to look again"
+        return _result(command, snapshot, [state], details, is_error=False)
+    del table.jobs[job]
+    return_code = command.return_code or 0
+    state = command.end_note or exit_line(return_code) or "Command exited with code 0"
+    is_error = return_code != 0 and not command.end_note
+    return _result(command, snapshot, [f"Job {job} has ended. {state}"], details, is_error=is_error)
+
+
+def _details(command: ShellCommand, snapshot: Snapshot) -> BashToolDetails:
+    return_code = command.return_code
+    return BashToolDetails(
+        truncation=snapshot.truncation,
+        full_output_path=str(command.output.path) if command.output.path else None,
+        exit_code=None if return_code is None else exit_code_of(return_code),
+        signal=None if return_code is None else signal_of(return_code),
+        duration_ms=round(command.duration_s * 1000),
+    )
+
+
+def _result(
+    command: ShellCommand, snapshot: Snapshot, lines: list[str], details: BashToolDetails, *, is_error: bool
+) -> AgentToolResult:
+    notes = [describe(snapshot, command.output)]
+    if snapshot.is_damaged:
+        notes.append("Bytes that are not UTF-8 are shown as \ufffd.")
+    note = " ".join(note for note in notes if note)
+    body = snapshot.text.rstrip("\n")
+    parts = [body if body.strip() else "(no output)", f"[{note}]" if note else "", *lines]
+    text = "\n\n".join(part for part in (parts[0], "\n".join(line for line in parts[1:] if line)) if part)
+    return AgentToolResult(content=[TextContent(text)], details=details, is_error=is_error)

@@ -1,0 +1,166 @@
+"""Commands: the shell commands of one toolset, those that run now and the background jobs, and how all of them end."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from agentcli.agent.errors import ToolError
+from agentcli.tools.command_output import CommandOutput, Snapshot
+from agentcli.tools.options import ToolOptions
+from agentcli.tools.process_tree import Mark, kill_tree
+from agentcli.tools.shell_command import ShellCommand
+from agentcli.tools.spill import SpillFolder
+
+NOT_INTERACTIVE = {
+    # No editor: it ends at once and leaves the text as it is.
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    # No pager.
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "GH_PAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "AWS_PAGER": "",
+    # No question, neither in the terminal nor in a window.
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "true",
+    "SSH_ASKPASS": "true",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "TERM": "dumb",
+}
+
+_LONG_COMMAND = 100_000
+"""Linux takes no single argument over 128 KiB; a longer command goes through a file."""
+
+
+class Commands:
+    """Belongs to the thread of the event loop, but for `kill_now`."""
+
+    def __init__(self, options: ToolOptions, spill: SpillFolder) -> None:
+        self._options = options
+        self._spill = spill
+        self._mark_name = f"AGENTCLI_{os.urandom(8).hex().upper()}"
+        self._count = 0
+        self._living: dict[int, ShellCommand] = {}
+        """Commands that run or have left something running."""
+        self.jobs: dict[str, ShellCommand] = {}
+        """Background jobs by id, until their end has been reported."""
+        self._watchers: set[asyncio.Task[None]] = set()
+
+    def launch(self, text: str, on_output: Callable[[Snapshot], None] | None = None) -> ShellCommand:
+        """Start a command in the working folder. Raises `ToolError` if there is no such folder."""
+        options = self._options
+        self._count += 1
+        mark = Mark(self._mark_name, str(self._count))
+        output = CommandOutput(self._spill, options.max_lines, options.max_bytes, options.spill_limit)
+        command = ShellCommand(
+            text,
+            self._argv(text),
+            self._folder_for(text),
+            {**environment(options), mark.name: mark.value},
+            mark=mark,
+            output=output,
+            on_output=on_output,
+        )
+        number = self._count
+        self._living[number] = command
+        command.closed.add_done_callback(lambda _: self._forget(number, command))
+        command.start()
+        return command
+
+    def adopt(self, command: ShellCommand) -> str:
+        """Make the command a job; returns its id."""
+        known = next((job for job, other in self.jobs.items() if other is command), None)
+        job = known or command.mark.value
+        self.jobs[job] = command
+        return job
+
+    def limit(self, command: ShellCommand, seconds: float) -> None:
+        """Stop the command when so many seconds have passed, unless it has ended by then."""
+
+        async def watch() -> None:
+            if not await command.wait_until_gone(seconds):
+                command.end_note = f"Timed out after {seconds:g} s"
+                await command.stop()
+
+        task = asyncio.create_task(watch())
+        self._watchers.add(task)
+        task.add_done_callback(self._watchers.discard)
+
+    async def close(self) -> None:
+        """End everything: TERM, then KILL. Nothing that a command has started is alive afterwards."""
+        for watcher in self._watchers:
+            watcher.cancel()
+        commands = {*self._living.values(), *self.jobs.values()}
+        await asyncio.gather(*(command.stop() for command in commands))
+        for command in commands:
+            command.abandon()
+        if self._count:
+            await asyncio.to_thread(kill_tree, Mark(self._mark_name, ""), set())
+        self._living.clear()
+        self.jobs.clear()
+
+    def kill_now(self) -> None:
+        """KILL everything at once, from whatever thread or signal handler."""
+        for command in [*self._living.values(), *self.jobs.values()]:
+            command.kill_now()
+        if self._count:
+            kill_tree(Mark(self._mark_name, ""), set())
+
+    def _forget(self, number: int, command: ShellCommand) -> None:
+        """A command that has ended and left nothing running need not be ended later."""
+        if not command.background:
+            self._living.pop(number, None)
+
+    def _argv(self, text: str) -> list[str]:
+        shell = str(self._options.shell or default_shell())
+        if len(text) > _LONG_COMMAND:
+            descriptor, path = self._spill.create_file("command")
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            return [shell, str(path)]
+        # A first word like -x would be taken for an option of the shell.
+        return [shell, "-c", f" {text}" if text.startswith(("-", "+")) else text]
+
+    def _folder_for(self, text: str) -> Path:
+        """The working folder. If it is gone, a command that goes elsewhere by itself gets an empty one to start in."""
+        cwd = self._options.cwd
+        if cwd.is_dir():
+            return cwd
+        if names_its_folder(text):
+            return self._spill.empty_folder()
+        raise ToolError(
+            f"The working folder {cwd} does not exist, so nothing was run",
+            hint=f"bring it back with `mkdir -p {cwd}`, or begin the command with `cd` to a folder by its full path",
+        )
+
+
+def names_its_folder(text: str) -> bool:
+    """Whether a command begins with `cd` or `mkdir` and a full path, so that it needs no working folder."""
+    words = text.split(maxsplit=3)
+    if not words or words[0] not in ("cd", "mkdir"):
+        return False
+    paths = [word for word in words[1:] if not word.startswith("-")]
+    return bool(paths) and paths[0].strip("\"'").startswith(("/", "~", "$HOME"))
+
+
+def default_shell() -> str:
+    if os.access("/bin/bash", os.X_OK):
+        return "/bin/bash"
+    import shutil  # 2 ms
+
+    return shutil.which("bash") or shutil.which("sh") or "/bin/sh"
+
+
+def environment(options: ToolOptions) -> dict[str, str]:
+    """What commands get: the environment of agentcli without keys, and nothing in it that asks or waits."""
+    hidden = {name.upper() for name in options.hidden_env}
+    kept = {name: value for name, value in os.environ.items() if name.upper() not in hidden}
+    kept.pop("GPG_TTY", None)
+    return {**kept, **NOT_INTERACTIVE, "PWD": str(options.cwd), **options.extra_env}

@@ -1,0 +1,197 @@
+"""The edit tool: replaces texts in a file, all of them or none.
+
+Every edit is matched against the file as it is on disk at that moment, not against the result of the others. The exact
+text is looked for first; only if it is nowhere, `tolerant_matching` may find the one place that is meant. What lies
+outside the matched places stays byte for byte as it was.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agentcli.agent.abort import AbortSignal
+from agentcli.agent.errors import ToolError
+from agentcli.agent.messages import TextContent
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
+from agentcli.tools.argument_names import PATH_NAMES, parsed, rename
+from agentcli.tools.atomic_write import write_atomically
+from agentcli.tools.file_access import FileAccess
+from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.options import ToolOptions
+from agentcli.tools.paths import display_path, find_file
+from agentcli.tools.placing import Edit, EditPlacer, Placement
+from agentcli.tools.regular_file import open_regular
+from agentcli.tools.text_file import kind_of_data
+from agentcli.tools.truncate import plural, size
+
+MAX_FILE_BYTES = 256 << 20
+
+DESCRIPTION = (
+    "Replace texts in a file. Each old_text must be exactly in the file, once (or set replace_all), "
+    "and not overlap another. All edits are matched against the file as it is; all or none are made."
+)
+
+
+class EditToolInput(Struct):
+    path: str
+    edits: Annotated[list[Edit], Meta(min_length=1)]
+
+
+class EditToolDetails(Struct, omit_defaults=True):
+    path: str
+    """The file that was changed, as it is on disk, links not followed."""
+    diff: str
+    """For people: `-12 old`, `+12 new`, ` 12 same`, `...` for what is left out."""
+    patch: str
+    """Unified diff; empty if it would be very large."""
+    first_changed_line: int | None
+    replacements: int
+    encoding: str = "utf-8"
+
+
+def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> AgentTool:
+    access = files or FileAccess()
+
+    async def execute(
+        tool_call_id: str,
+        params: dict[str, Any],
+        signal: AbortSignal,
+        on_update: OnUpdate | None = None,
+        context: Any = None,
+    ) -> AgentToolResult:
+        arguments = msgspec.convert(params, EditToolInput)
+        cwd = options.cwd
+        return await access.queue.run(
+            lambda: find_file(arguments.path, cwd),
+            lambda path: edit_file(path, arguments.edits, cwd, access.known),
+            signal,
+        )
+
+    return AgentTool(
+        name="edit",
+        label="Edit",
+        description=DESCRIPTION,
+        parameters=parameters_of(EditToolInput),
+        prepare_arguments=prepare_edit_arguments,
+        execute=execute,
+    )
+
+
+_TEXT_NAMES = {
+    "old_string": "old_text",
+    "oldText": "old_text",
+    "oldString": "old_text",
+    "old_str": "old_text",
+    "find": "old_text",
+    "search": "old_text",
+    "new_string": "new_text",
+    "newText": "new_text",
+    "newString": "new_text",
+    "new_str": "new_text",
+    "replacement": "new_text",
+    "replace": "new_text",
+    "replaceAll": "replace_all",
+}
+
+
+def prepare_edit_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """One `edits` list of `old_text` and `new_text`, out of all the forms that models give it."""
+    prepared = rename(arguments, {**PATH_NAMES, "edit": "edits", "changes": "edits"})
+    edits = parsed(prepared.get("edits"))
+    prepared = rename(prepared, _TEXT_NAMES)
+    pair = {name: prepared.pop(name) for name in ("old_text", "new_text") if name in prepared}
+    replace_all = prepared.pop("replace_all", None)
+    if isinstance(edits, dict):
+        edits = [edits]
+    if pair and not edits:
+        edits = [pair]
+    if isinstance(edits, list):
+        edits = [_prepare_edit(parsed(edit), replace_all) for edit in edits]
+    if edits is not None:
+        prepared["edits"] = edits
+    return prepared
+
+
+def _prepare_edit(edit: Any, replace_all: Any) -> Any:
+    if not isinstance(edit, dict):
+        return edit
+    edit = rename(edit, _TEXT_NAMES)
+    return edit if replace_all is None else {"replace_all": replace_all, **edit}
+
+
+def edit_file(path: Path, edits: list[Edit], cwd: Path, known: KnownFiles) -> AgentToolResult:
+    """Make the edits. Raises `ToolError`; then the file is as it was."""
+    from agentcli.tools.edit_diff import Change, diff_of  # 1 ms, for difflib
+
+    shown = display_path(path, cwd)
+    data, status = _load(path, cwd, shown)
+    is_ascii = all(edit.old_text.isascii() and edit.new_text.isascii() for edit in edits)
+    kind = kind_of_data(data, whole=not is_ascii)
+    placer = EditPlacer(data, kind, shown)
+    placements = placer.place(edits)
+    changes = [Change(placement.span.start, placement.span.end, placement.new) for placement in placements]
+    if all(data[change.start : change.end] == change.new for change in changes):
+        raise ToolError(f"{shown} was not changed: it already reads like that")
+    diff = diff_of(data, kind, changes, shown)
+    was_stale = known.is_stale(path, status)
+    after = write_atomically(path, _parts(data, placements))
+    if not was_stale:
+        known.seen(path, after)
+    details = EditToolDetails(
+        path=str(path),
+        diff=diff.diff,
+        patch=diff.patch,
+        first_changed_line=diff.first_changed_line,
+        replacements=len(changes),
+        encoding=kind.encoding,
+    )
+    return AgentToolResult(content=[TextContent(_report(shown, placer, placements, was_stale))], details=details)
+
+
+def _load(path: Path, cwd: Path, shown: str) -> tuple[bytes, os.stat_result]:
+    descriptor = open_regular(path, cwd)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
+        if status.st_size > MAX_FILE_BYTES:
+            raise ToolError(
+                f"{shown} is too large to edit: {size(status.st_size)}, at most {size(MAX_FILE_BYTES)}",
+                hint="use bash: sed -i",
+            )
+        if not os.access(path, os.W_OK):
+            raise ToolError(f"{shown} is read-only for us; nothing was changed", hint="chmod u+w, if it may be changed")
+        try:
+            return file.readall(), status
+        except OSError as error:
+            raise ToolError(f"{shown} cannot be read: {error.strerror or error}") from error
+
+
+def _parts(data: bytes, placements: list[Placement]) -> list[bytes | memoryview]:
+    """The new content: the old one, with the new bytes in their places."""
+    view = memoryview(data)
+    parts: list[bytes | memoryview] = []
+    position = 0
+    for placement in placements:
+        parts += (view[position : placement.span.start], placement.new)
+        position = placement.span.end
+    return [*parts, view[position:]]
+
+
+def _report(shown: str, placer: EditPlacer, placements: list[Placement], was_stale: bool) -> str:
+    lines = sorted({placer.line_of(placement.span.start) for placement in placements[:20]})
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
+    more = " …" if len(placements) > 20 else ""
+    notes = [f"Edited {shown}: {plural(len(placements), 'place')} ({where}{more})."]
+    tolerant = [placement for placement in placements if not placement.is_exact]
+    if tolerant:
+        at = ", ".join(str(placer.line_of(placement.span.start)) for placement in tolerant[:20])
+        notes.append(
+            f"At line {at} old_text differed from the file in blanks, quotes or dashes; the file's lines were taken."
+        )
+    if placer.kind.encoding != "utf-8":
+        notes.append(f"The file stays {placer.kind.label}.")
+    if was_stale:
+        notes.append("The file had changed on disk since you last read it; those changes are still there.")
+    return " ".join(notes)

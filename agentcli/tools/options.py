@@ -1,0 +1,30 @@
+"""ToolOptions: all that the tools are told from outside."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+
+class ToolOptions(Struct, kw_only=True):
+    """Read at each call, so a change holds from the next call on."""
+
+    cwd: Path
+    """Where commands run and relative paths start. It need not exist."""
+    hidden_env: frozenset[str] = frozenset()
+    """Names of environment variables that commands do not get, whatever their case: provider keys."""
+    extra_env: dict[str, str] = {}
+    """Variables that commands get on top of the environment of agentcli; they win over everything else."""
+    shell: Path | None = None
+    """The shell that runs commands; None takes `/bin/bash`, then `bash` or `sh` from PATH."""
+    bash_timeout_s: float = 300.0
+    """How long a command may run if its call does not say."""
+    spill_dir: Path | None = None
+    """Folder in which the private folder for long outputs is made; None takes the folder for temporary files."""
+    spill_limit: int = 1 << 30
+    """Bytes that are kept of one output; what comes after is counted and dropped."""
+    image_input: bool = True
+    """Whether `read` may give images to the model; without it, it only describes them."""
+    max_lines: int = 2000
+    """Lines of one result."""
+    max_bytes: int = 50 * 1024
+    """Bytes of one result, as UTF-8."""

@@ -1,0 +1,194 @@
+"""Process trees: every process that a command has started, found and ended, also those that left its session.
+
+Each command's environment carries a mark, which its descendants inherit. On Linux `/proc` is searched for it; elsewhere
+`psutil` does that. A descendant that cleared its environment is still found by its session, its process group or its
+parent. Only one that has cut all four ties is not.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+_PROC = Path("/proc")
+_PROBE_AT_MOST = 256
+
+
+class Mark(Struct, frozen=True):
+    """The environment variable that a command and its descendants carry."""
+
+    name: str
+    value: str
+    """Empty finds every value of the name."""
+
+    def is_in(self, environ: bytes) -> bool:
+        """Whether an environment, as `/proc/PID/environ` has it, holds the mark."""
+        item = f"{self.name}={self.value}".encode()
+        end = b"\0" if self.value else b""
+        return environ.startswith(item + end) or b"\0" + item + end in environ
+
+
+class Process(Struct, frozen=True):
+    pid: int
+    parent: int
+    group: int
+    session: int
+    started: float
+    """When it was started; the unit differs from system to system."""
+    is_marked: bool
+
+
+def find_tree(mark: Mark, roots: set[int], *, younger_than: int = 0) -> list[Process]:
+    """The living processes that carry the mark, are in a session or group of `roots`, or descend from one.
+
+    Args:
+        roots: pids of shells, each the leader of its own session; only those that were not reaped yet.
+        younger_than: a pid; only processes that were started after it are looked at, if that can be told.
+    """
+    found: dict[int, Process] = {}
+    children: dict[int, list[Process]] = {}
+    for process in _processes(mark, younger_than):
+        children.setdefault(process.parent, []).append(process)
+        if process.is_marked or process.session in roots or process.group in roots or process.pid in roots:
+            found[process.pid] = process
+    waiting = list(found)
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child.pid not in found:
+                found[child.pid] = child
+                waiting.append(child.pid)
+    found.pop(os.getpid(), None)
+    return sorted(found.values(), key=lambda process: process.pid)
+
+
+def send(processes: Iterable[Process], number: int) -> None:
+    """Send a signal to each; one that has just ended, or is not ours to signal, is passed over."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process.pid, number)
+
+
+def still_alive(processes: Iterable[Process]) -> list[Process]:
+    """Those of the processes that live on: the same ones, not others that got their pids."""
+    return [process for process in processes if _started(process.pid) == process.started]
+
+
+def send_to_group(group: int, number: int) -> bool:
+    """Send a signal to a process group; False if it has no member that we may signal. Signal 0 only asks."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def kill_tree(mark: Mark, roots: set[int]) -> None:
+    """KILL it all, again and again until nothing is left: what forks while it is searched is found the next time."""
+    for root in roots:
+        send_to_group(root, signal.SIGKILL)
+    for _ in range(10):
+        processes = find_tree(mark, roots)
+        if not processes:
+            return
+        send(processes, signal.SIGKILL)
+
+
+def command_of(pid: int, width: int = 100) -> str:
+    """The command line of a process in at most `width` characters; empty if it has ended."""
+    if not _has_proc():
+        return _command_by_psutil(pid)[:width]
+    try:
+        raw = (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return ""
+    text = raw.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+    return "".join(char if char.isprintable() else " " for char in text)[:width]
+
+
+def _started(pid: int) -> float | None:
+    """When a process was started, in the unit of `Process.started`; None if it is no more."""
+    if _has_proc():
+        try:
+            fields = (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return None
+        return None if fields[0] in (b"Z", b"X") else int(fields[19])
+    import psutil  # 7 ms, and not on Linux
+
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return None
+
+
+def _has_proc() -> bool:
+    return sys.platform == "linux" and _PROC.joinpath("self").exists()
+
+
+def _processes(mark: Mark, younger_than: int) -> Iterator[Process]:
+    if _has_proc():
+        return _from_proc(mark, younger_than)
+    return _from_psutil(mark)
+
+
+def _from_proc(mark: Mark, younger_than: int) -> Iterator[Process]:
+    for pid in _candidates(younger_than):
+        folder = f"/proc/{pid}"
+        try:
+            with open(f"{folder}/stat", "rb") as file:  # noqa: PTH123 (thousands of these: Path costs as much again)
+                # The name in the second field may hold anything, blanks and parentheses too.
+                fields = file.read().rpartition(b")")[2].split()
+            if fields[0] in (b"Z", b"X"):
+                continue
+            is_marked = False
+            # Processes of other users do not show their environment.
+            with contextlib.suppress(PermissionError), open(f"{folder}/environ", "rb") as file:  # noqa: PTH123
+                is_marked = mark.is_in(file.read())
+        except (FileNotFoundError, ProcessLookupError, IndexError):
+            continue
+        yield Process(pid, int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), is_marked)
+
+
+def _candidates(younger_than: int) -> Iterator[int]:
+    """Pids to look at. Pids are given out in order, and the kernel tells the last one, so mostly there are few."""
+    if younger_than:
+        newest = int(_PROC.joinpath("loadavg").read_bytes().split()[-1])
+        if younger_than <= newest <= younger_than + _PROBE_AT_MOST:
+            yield from range(younger_than + 1, newest + 1)
+            return
+        if newest < younger_than:  # they have begun anew
+            younger_than = 0
+    with os.scandir(_PROC) as entries:
+        yield from [int(entry.name) for entry in entries if entry.name.isdigit() and int(entry.name) > younger_than]
+
+
+def _from_psutil(mark: Mark) -> Iterator[Process]:
+    import psutil  # 7 ms, and not on Linux
+
+    for process in psutil.process_iter():
+        try:
+            if process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            group, session = os.getpgid(process.pid), os.getsid(process.pid)
+            parent, started = process.ppid(), process.create_time()
+        except (psutil.Error, OSError):
+            continue
+        try:
+            value = process.environ().get(mark.name)
+        except (psutil.Error, OSError):
+            value = None
+        is_marked = value is not None and mark.value in ("", value)
+        yield Process(process.pid, parent, group, session, started, is_marked)
+
+
+def _command_by_psutil(pid: int) -> str:
+    import psutil  # 7 ms, and not on Linux
+
+    try:
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ""

@@ -1,0 +1,211 @@
+"""The read tool: the text of a file, a part of it, or an image.
+
+Files are streamed, so a line range of a huge file costs no memory. The text is plain, as `edit` wants it back: no line
+numbers, no BOM, LF for line ends. What a file is gets decided before it is opened.
+"""
+
+import asyncio
+import os
+import shlex
+from io import FileIO
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agentcli.agent.abort import AbortSignal
+from agentcli.agent.errors import ToolError
+from agentcli.agent.messages import ImageContent, TextContent
+from agentcli.agent.tools import AgentTool, AgentToolResult, parameters_of
+from agentcli.tools.argument_names import PATH_NAMES, rename
+from agentcli.tools.file_access import FileAccess
+from agentcli.tools.image_file import (
+    IMAGE_SUFFIXES,
+    ImageInfo,
+    ReadImage,
+    image_format_of,
+    read_image,
+)
+from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.line_reader import MAX_LINE_CHARS, LineRange, read_lines
+from agentcli.tools.options import ToolOptions
+from agentcli.tools.paths import display_path, find_file
+from agentcli.tools.regular_file import open_regular
+from agentcli.tools.text_file import SAMPLE_BYTES, is_probably_text, name_of_binary, sniff
+from agentcli.tools.truncate import TruncatedBy, Truncation, plural, size, utf8_size
+
+DESCRIPTION = (
+    "Read a text file or an image (png, jpg, gif, webp, bmp). Shows at most 2000 lines or 50 KB; read on with offset."
+)
+
+
+class ReadToolInput(Struct, omit_defaults=True):
+    path: str
+    offset: Annotated[int, Meta(ge=1, description="first line, from 1")] | None = None
+    limit: Annotated[int, Meta(ge=1, description="number of lines")] | None = None
+
+
+class ReadToolDetails(Struct, omit_defaults=True):
+    path: str
+    """The path that was opened, as it is on disk."""
+    encoding: str | None = None
+    first_line: int = 0
+    last_line: int = 0
+    total_lines: int | None = None
+    """None if the file is so long that its lines were not counted."""
+    truncation: Truncation | None = None
+    image: ImageInfo | None = None
+
+
+def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> AgentTool:
+    known = (files or FileAccess()).known
+
+    async def execute(
+        tool_call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: Any = None, context: Any = None
+    ) -> AgentToolResult:
+        return await asyncio.to_thread(read_file, msgspec.convert(params, ReadToolInput), options, known, signal)
+
+    return AgentTool(
+        name="read",
+        label="Read",
+        description=DESCRIPTION,
+        parameters=parameters_of(ReadToolInput),
+        prepare_arguments=lambda arguments: rename(arguments, PATH_NAMES),
+        execute=execute,
+    )
+
+
+def read_file(
+    arguments: ReadToolInput, options: ToolOptions, known: KnownFiles, signal: AbortSignal
+) -> AgentToolResult:
+    """Read what the arguments name. Blocks; stops early once `signal` is aborted. Raises `ToolError`."""
+    path = find_file(arguments.path, options.cwd)
+    descriptor = open_regular(path, options.cwd)
+    with FileIO(descriptor) as file:
+        status = os.fstat(descriptor)
+        try:
+            result = _read(file, path, status, arguments, options, signal)
+        except OSError as error:
+            raise ToolError(f"{path} cannot be read: {error.strerror or error}") from error
+    known.seen(path, status)
+    return result
+
+
+def _read(
+    file: FileIO,
+    path: Path,
+    status: os.stat_result,
+    arguments: ReadToolInput,
+    options: ToolOptions,
+    signal: AbortSignal,
+) -> AgentToolResult:
+    sample = file.read(SAMPLE_BYTES)
+    shown = display_path(path, options.cwd)
+    notes = [] if path.name in arguments.path else [f"Opened {str(path)!r}."]
+    if not sample:
+        details = ReadToolDetails(path=str(path), encoding="utf-8", total_lines=0)
+        return _result(f"{shown} is empty (0 bytes).", notes, details)
+    if image_format_of(sample):
+        image = read_image(file, sample, status.st_size)
+        if isinstance(image, ReadImage):
+            return _image_result(image, path, shown, notes, options)
+        if not is_probably_text(sample):
+            raise ToolError(f"{shown} is not shown: {image}", hint="use bash to look at it: file, xxd …")
+        file.seek(len(sample))
+    kind = sniff(sample)
+    if kind is None:
+        what = name_of_binary(sample)
+        hint = "use bash to look at it: file, strings, xxd, unzip …"
+        raise ToolError(f"{shown} is {what} ({size(status.st_size)}), not text", hint=hint)
+    first = arguments.offset or 1
+    lines = read_lines(
+        file,
+        sample,
+        kind,
+        first=first,
+        count=min(arguments.limit or options.max_lines, options.max_lines),
+        max_bytes=options.max_bytes,
+        stopped=lambda: signal.aborted,
+    )
+    if not lines.shown:
+        raise ToolError(f"offset {first} is past the end: {shown} has {plural(lines.total or 0, 'line')}")
+    return _text_result(lines, path, shown, notes, arguments, options, status.st_size)
+
+
+def _text_result(
+    lines: LineRange,
+    path: Path,
+    shown: str,
+    notes: list[str],
+    arguments: ReadToolInput,
+    options: ToolOptions,
+    file_size: int,
+) -> AgentToolResult:
+    first = arguments.offset or 1
+    last = first + lines.shown - 1
+    limited = (arguments.limit or options.max_lines + 1) <= options.max_lines and lines.stopped_by is None
+    stopped_by = lines.stopped_by or (TruncatedBy.LINES if lines.has_more and not limited else None)
+    truncation = None
+    if stopped_by is not None and lines.has_more:
+        truncation = Truncation(
+            truncated_by=stopped_by,
+            total_lines=lines.total or 0,
+            total_bytes=file_size,
+            shown_lines=lines.shown,
+            shown_bytes=utf8_size(lines.text),
+            first_line=first,
+        )
+    if lines.cut:
+        notes.append(_cut_note(lines, shown))
+    if lines.has_more:
+        notes.append(_more_note(lines, first, last, stopped_by, options))
+    if label := lines.kind.label:
+        notes.append(f"The file is {label}, not UTF-8." if lines.kind.encoding != "utf-8" else f"The file is {label}.")
+    if lines.replaced:
+        notes.append("Bytes that are not text in this encoding are shown as \ufffd.")
+    if arguments.path.lower().endswith(IMAGE_SUFFIXES):
+        notes.append("The name says image, but the file holds text.")
+    details = ReadToolDetails(
+        path=str(path),
+        encoding=lines.kind.encoding,
+        first_line=first,
+        last_line=last,
+        total_lines=lines.total,
+        truncation=truncation,
+    )
+    return _result(lines.text, notes, details)
+
+
+def _more_note(lines: LineRange, first: int, last: int, stopped_by: TruncatedBy | None, options: ToolOptions) -> str:
+    of = f" of {lines.total}" if lines.total is not None else "; many more follow"
+    limit = f" ({size(options.max_bytes)} limit)" if stopped_by is TruncatedBy.BYTES else ""
+    if stopped_by is None and lines.total is not None:
+        return f"{plural(lines.total - last, 'more line')} in the file. Use offset={last + 1} to continue."
+    return f"Showing lines {first}-{last}{of}{limit}. Use offset={last + 1} to continue."
+
+
+def _cut_note(lines: LineRange, shown: str) -> str:
+    line = lines.cut[0]
+    others = f" So are {plural(len(lines.cut) - 1, 'other line')}." if len(lines.cut) > 1 else ""
+    return (
+        f"Line {line.number} is cut: it is {size(line.bytes)} long, its first {MAX_LINE_CHARS:,} characters are shown."
+        f"{others} To see more of it, use bash: "
+        f"sed -n '{line.number}p' {shlex.quote(shown)} | cut -c {MAX_LINE_CHARS + 1}-{3 * MAX_LINE_CHARS}"
+    )
+
+
+def _image_result(image: ReadImage, path: Path, shown: str, notes: list[str], options: ToolOptions) -> AgentToolResult:
+    details = ReadToolDetails(path=str(path), image=image.info)
+    text = f"Image {shown}: {image.description}"
+    if not options.image_input:
+        return _result(f"{text} It is not shown, because images are switched off.", notes, details)
+    result = _result(text, notes, details)
+    result.content.append(ImageContent(data=image.base64, mime_type=image.info.mime_type))
+    return result
+
+
+def _result(text: str, notes: list[str], details: ReadToolDetails) -> AgentToolResult:
+    if notes:
+        text = f"{text}\n\n[{' '.join(notes)}]"
+    return AgentToolResult(content=[TextContent(text)], details=details)

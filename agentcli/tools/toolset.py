@@ -1,0 +1,53 @@
+"""Toolset: the tools of one agent, with what they share, and their end."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from agentcli.agent.errors import UsageError
+from agentcli.agent.tools import AgentTool
+from agentcli.tools.commands import Commands
+from agentcli.tools.file_access import FileAccess
+from agentcli.tools.options import ToolOptions
+from agentcli.tools.spill import SpillFolder
+
+__all__ = ["DEFAULT_TOOL_NAMES", "READ_ONLY_TOOL_NAMES", "TOOL_NAMES", "ToolOptions", "Toolset", "create_toolset"]
+
+DEFAULT_TOOL_NAMES = ("read", "bash", "edit", "write")
+READ_ONLY_TOOL_NAMES = ("read", "grep", "find", "ls")
+TOOL_NAMES = ("read", "bash", "edit", "write", "grep", "find", "ls")
+
+
+class Toolset:
+    """Close it when the agent ends; `kill_now` is for an end by signal, when nothing can be awaited any more."""
+
+    def __init__(self, tools: list[AgentTool], commands: Commands, spill: SpillFolder) -> None:
+        self.tools = tools
+        self._commands = commands
+        self._spill = spill
+
+    async def close(self) -> None:
+        """End jobs and background children (TERM, KILL after two seconds) and remove the files of long outputs."""
+        await self._commands.close()
+        self._spill.remove()
+
+    def kill_now(self) -> None:
+        """The same at once, with KILL, without a loop. May be called more than once."""
+        self._commands.kill_now()
+        self._spill.remove()
+
+
+def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAMES) -> Toolset:
+    """The named tools, in the order of the names. Raises `UsageError` for a name that there is no tool for."""
+    spill = SpillFolder(options.spill_dir)
+    commands = Commands(options, spill)
+    files = FileAccess()
+    shared = {"bash": (commands,), "read": (files,), "write": (files,), "edit": (files,)}
+    tools: list[AgentTool] = []
+    for name in names:
+        if name not in TOOL_NAMES:
+            raise UsageError(f"there is no tool named {name!r}", hint=f"tools: {', '.join(TOOL_NAMES)}")
+        create: Callable[..., AgentTool] = getattr(import_module(f"agentcli.tools.{name}"), f"create_{name}_tool")
+        arguments: tuple[Any, ...] = shared.get(name, ())
+        tools.append(create(options, *arguments))
+    return Toolset(tools, commands, spill)

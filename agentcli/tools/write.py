@@ -1,0 +1,164 @@
+"""The write tool: makes a file, or replaces all that is in one.
+
+An existing file keeps its mode, owner and links, its BOM, and CRLF line ends if all its lines have them. A file that
+has changed on disk since the model last saw it is not overwritten (`known_files` has the rule).
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agentcli.agent.abort import AbortSignal
+from agentcli.agent.errors import ToolError
+from agentcli.agent.messages import TextContent
+from agentcli.agent.tools import AgentTool, AgentToolResult, parameters_of
+from agentcli.tools.argument_names import PATH_NAMES, rename
+from agentcli.tools.atomic_write import write_atomically, write_error
+from agentcli.tools.file_access import FileAccess
+from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.options import ToolOptions
+from agentcli.tools.paths import display_path, find_target, kind_of
+from agentcli.tools.text_file import SAMPLE_BYTES, TextKind, sniff
+from agentcli.tools.truncate import line_count, plural
+
+DESCRIPTION = "Create a file, or replace all of it. Makes parent folders. Use edit to change parts of a file."
+
+
+class WriteToolInput(Struct):
+    path: str
+    content: Annotated[str, Meta(description="the whole new text")]
+
+
+class WriteToolDetails(Struct, omit_defaults=True):
+    path: str
+    """The path that was written, links not followed."""
+    created: bool
+    lines: int
+    bytes: int
+    encoding: str = "utf-8"
+    kept_bom: bool = False
+    kept_crlf: bool = False
+
+
+def create_write_tool(options: ToolOptions, files: FileAccess | None = None) -> AgentTool:
+    access = files or FileAccess()
+
+    async def execute(
+        tool_call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: Any = None, context: Any = None
+    ) -> AgentToolResult:
+        arguments = msgspec.convert(params, WriteToolInput)
+        cwd = options.cwd
+        details = await access.queue.run(
+            lambda: find_target(arguments.path, cwd),
+            lambda path: write_file(path, arguments.content, access.known),
+            signal,
+        )
+        return AgentToolResult(content=[TextContent(_report(details, cwd))], details=details)
+
+    return AgentTool(
+        name="write",
+        label="Write",
+        description=DESCRIPTION,
+        parameters=parameters_of(WriteToolInput),
+        prepare_arguments=lambda arguments: rename(arguments, {**PATH_NAMES, "contents": "content", "text": "content"}),
+        execute=execute,
+    )
+
+
+def write_file(path: Path, content: str, known: KnownFiles) -> WriteToolDetails:
+    """Make `content` the text of the file. Raises `ToolError`; then nothing has changed."""
+    kind, crlf, created = _style_of(path, known)
+    text = content.replace("\r\n", "\n").replace("\n", "\r\n") if crlf else content
+    text = text.removeprefix("\ufeff") if kind.bom else text
+    try:
+        data = kind.bom + text.encode(kind.encoding)
+    except UnicodeEncodeError as error:
+        raise _not_encodable(path, kind, error) from None
+    if created:
+        _make_parents(path)
+    known.seen(path, write_atomically(path, [data]))
+    return WriteToolDetails(
+        path=str(path),
+        created=created,
+        lines=line_count(text),
+        bytes=len(data),
+        encoding=kind.encoding,
+        kept_bom=bool(kind.bom),
+        kept_crlf=crlf and "\n" in text,
+    )
+
+
+def _style_of(path: Path, known: KnownFiles) -> tuple[TextKind, bool, bool]:
+    """How to write the file: encoding with BOM, whether with CRLF; and whether it is new."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return TextKind("utf-8"), False, True
+    except OSError as error:
+        raise write_error(path, error) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolError(f"{path} is {kind_of(status.st_mode)}, not a regular file", hint="choose another path")
+    if known.is_stale(path, status):
+        raise ToolError(
+            f"{path} was not written: it has changed on disk since you last read it",
+            hint="read it again, then write it with those changes, or use edit",
+        )
+    try:
+        with path.open("rb") as file:
+            sample = file.read(SAMPLE_BYTES)
+            kind = sniff(sample) or TextKind("utf-8")
+            if kind.unit == 1 and not kind.bom:
+                kind = TextKind("utf-8")
+            return kind, _is_crlf(sample, file, kind), False
+    except PermissionError:
+        return TextKind("utf-8"), False, False
+
+
+def _is_crlf(sample: bytes, file: Any, kind: TextKind) -> bool:
+    """Whether the file has lines, and all of them end in CRLF."""
+    if kind.unit > 1:
+        text = (sample + file.read()).decode(kind.encoding, "replace")
+        return 0 < text.count("\n") == text.count("\r\n")
+    found, last, chunk = False, b"", sample
+    while chunk:
+        joined = last + chunk
+        newlines = joined.count(b"\n")
+        if newlines != joined.count(b"\r\n"):
+            return False
+        found = found or newlines > 0
+        last = b"\r" if chunk.endswith(b"\r") else b""
+        chunk = file.read(1 << 20)
+    return found
+
+
+def _make_parents(path: Path) -> None:
+    parent = Path(os.path.realpath(path)).parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ToolError(f"{path} was not written: {parent} is not a folder", hint="choose another path") from None
+    except NotADirectoryError as error:
+        raise ToolError(f"{path} was not written: a part of {parent} is a file", hint="choose another path") from error
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def _not_encodable(path: Path, kind: TextKind, error: UnicodeEncodeError) -> ToolError:
+    char = error.object[error.start]
+    if "\ud800" <= char <= "\udfff":
+        reason = f"the text holds half a character (lone surrogate U+{ord(char):04X}) at {error.start}"
+        return ToolError(f"{path} was not written: {reason}", hint="write the text anew")
+    return ToolError(f"{path} was not written: {kind.label} has no {char!r}", hint="use other characters")
+
+
+def _report(details: WriteToolDetails, cwd: Path) -> str:
+    shown = display_path(Path(details.path), cwd)
+    verb = "Created" if details.created else "Overwrote"
+    kept = [name for name, is_kept in (("its BOM", details.kept_bom), ("CRLF line ends", details.kept_crlf)) if is_kept]
+    note = f"; kept {' and '.join(kept)}" if kept else ""
+    encoding = f", {details.encoding}" if details.encoding != "utf-8" else ""
+    return f"{verb} {shown}: {plural(details.lines, 'line')}, {plural(details.bytes, 'byte')}{encoding}{note}."

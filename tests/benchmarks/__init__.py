@@ -1,0 +1,1 @@
+"""Benchmarks: commands that print ratios to floors measured in the same run. No timed test is in the suite."""
