@@ -9,11 +9,12 @@ from msgspec import Struct
 from agentcli.agent.abort import AbortController, Aborted, interruptible
 from agentcli.agent.agent import Agent, Input, Listener
 from agentcli.agent.assistant_events import AssistantMessageEvent
-from agentcli.agent.context import Context, StreamOptions
+from agentcli.agent.context import Context, StreamFn, StreamOptions
 from agentcli.agent.errors import AgentBusyError, ProviderError
 from agentcli.agent.hooks import PrepareNextTurnContext
 from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason, ToolResultMessage
 from agentcli.agent.models import Model
+from agentcli.agent.streaming import resolved
 from agentcli.config.credentials import hidden_variables, key_variables, require_key
 from agentcli.config.paths import home, sessions_folder
 from agentcli.config.settings import Settings
@@ -39,6 +40,8 @@ class RuntimeOptions(Struct, frozen=True, kw_only=True):
     session: SessionChoice = SessionChoice()
     max_turns: int | None = None
     """Of one prompt; None is no limit."""
+    stream_fn: StreamFn | None = None
+    """Asks the model in place of the providers, for programs that bring their own."""
 
 
 class Runtime:
@@ -115,10 +118,12 @@ class Runtime:
         self._controller = AbortController()
         self._working: asyncio.Task[None] | None = None
         self._turns = 0
+        self._retries = 0
+        """Of the request that failed last, so far."""
         self._failure: ProviderError | None = None
         agent.stream_fn = self._stream
         agent.get_api_key = self._key_for
-        agent.should_stop_after_turn = self._has_reached_limit
+        agent.should_stop_after_turn = self._is_last_turn
         agent.steering_queue.on_change = agent.follow_up_queue.on_change = self._queue_changed
         self._emitting: set[asyncio.Task[None]] = set()
 
@@ -211,24 +216,27 @@ class Runtime:
 
     async def _retry(self) -> None:
         """Try a failed request again, as often as the settings and the kind of failure allow."""
-        attempt = 0
         while (message := self.last_message) and message.stop_reason == StopReason.ERROR:
-            delay = retry_delay(self._failure, attempt + 1, self.options.settings.retry)
+            delay = retry_delay(self._failure, self._retries + 1, self.options.settings.retry)
             if delay is None or self._controller.signal.aborted:
                 break
-            attempt += 1
+            self._retries += 1
             maximum = self.options.settings.retry.max_retries
-            await self.agent.emit(RetryStartEvent(attempt, maximum, delay, message.error_message or ""))
+            await self.agent.emit(RetryStartEvent(self._retries, maximum, delay, message.error_message or ""))
             if not await self._wait(delay):
                 break
             self._drop_failed_turn()
             await self._run(self.agent.continue_)
         if wait := too_long_a_wait(self._failure, self.options.settings.retry):
             await self.notify(wait)
-        if attempt:
-            failed = (message := self.last_message) is None or message.stop_reason == StopReason.ERROR
-            error = message.error_message if message and failed else None
-            await self.agent.emit(RetryEndEvent(not failed, attempt, error))
+        await self._end_retries(success=False)
+
+    async def _end_retries(self, *, success: bool) -> None:
+        """The next failure is the first one again."""
+        retries, self._retries = self._retries, 0
+        if retries:
+            error = self.last_message.error_message if self.last_message and not success else None
+            await self.agent.emit(RetryEndEvent(success, retries, error))
 
     async def _wait(self, seconds: float) -> bool:
         """Wait; False if it was aborted."""
@@ -267,7 +275,8 @@ class Runtime:
         """Ask the model, and remember how it failed: whether to retry is decided after the run."""
         self._failure = None
         try:
-            async for event in self._client(model, context, options):
+            stream_fn = self.options.stream_fn or self._client
+            async for event in await resolved(stream_fn(model, context, options)):
                 yield event
         except ProviderError as error:
             self._failure = error
@@ -276,7 +285,9 @@ class Runtime:
     def _key_for(self, provider: str) -> str | None:
         return require_key(self.catalog.provider(provider))
 
-    def _has_reached_limit(self, ended: PrepareNextTurnContext) -> bool:
+    async def _is_last_turn(self, ended: PrepareNextTurnContext) -> bool:
+        """Asked after each turn that did not fail."""
+        await self._end_retries(success=True)
         self._turns += 1
         limit = self.options.max_turns
         if limit is None or self._turns < limit or not ended.message.tool_calls:
