@@ -6,7 +6,7 @@ from agentcli.agent.models import Model, Provider
 from agentcli.agent.text import printable
 from agentcli.config.load import load_settings
 from agentcli.config.paths import config_file
-from agentcli.providers.catalog import Catalog
+from agentcli.providers.catalog import LOCAL, Catalog
 from agentcli.runtime.model_choice import has_key
 
 
@@ -18,7 +18,7 @@ def print_models(search: str | None, discover: bool) -> None:
     if discover:
         from agentcli.providers.discovery import discover as find_local
 
-        models += asyncio.run(find_local())
+        models += asyncio.run(find_local(servers=[catalog.provider(name) for name in LOCAL]))
     shown = [model for model in models if not search or search.lower() in f"{model.full_id} {model.name}".lower()]
     width = max((len(model.full_id) for model in shown), default=0)
     for model in shown:

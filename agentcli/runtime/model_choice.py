@@ -26,9 +26,10 @@ def choose_model(catalog: Catalog, settings: Settings, asked: str | None, contex
     notice: str | None = None
     if context.model is not None:
         full_id = f"{context.model.provider}/{context.model.model_id}"
+        # With its level: of a model that the catalog does not list, that is what says that it can think.
+        level = f":{context.thinking_level}" if context.thinking_level in list(ThinkingLevel) else ""
         try:
-            model, _ = catalog.resolve(full_id, has_key=has_key)
-            return _decide(model, None, settings, context)
+            return _decide(*catalog.resolve(full_id + level, has_key=has_key), settings, context)
         except AgentcliError as error:
             notice = f"the session's model {full_id} cannot be used: {error.message}"
     if settings.model is not None:

@@ -21,13 +21,14 @@ from agentcli.config.settings import Settings
 from agentcli.providers.catalog import Catalog
 from agentcli.providers.http import HttpClients
 from agentcli.providers.stream_client import StreamClient
+from agentcli.runtime.context_files import find_context_files
 from agentcli.runtime.events import AgentSettledEvent, NoticeEvent, QueueUpdateEvent, RetryEndEvent, RetryStartEvent
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.repair import missing_results
 from agentcli.runtime.retry import retry_delay, too_long_a_wait
 from agentcli.runtime.session_choice import SessionChoice, open_session
-from agentcli.runtime.system_prompt import build_system_prompt
+from agentcli.runtime.system_prompt import build_system_prompt, prompt_parts
 from agentcli.sessions.context import ModelChoice, SessionContext
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.tools.toolset import ToolOptions, Toolset, create_toolset
@@ -72,19 +73,20 @@ class Runtime:
             image_input="image" in decision.model.input,
         )
         toolset = create_toolset(tool_options)
+        context_files, file_notices = find_context_files(home(), cwd)
         client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
         agent = Agent(
             model=decision.model,
             thinking_level=decision.thinking_level,
             stream_fn=client,
-            system_prompt=build_system_prompt(cwd),
+            system_prompt=build_system_prompt(prompt_parts(cwd, context_files)),
             tools=toolset.tools,
             messages=context.messages,
             steering_mode=settings.steering_mode,
             follow_up_mode=settings.follow_up_mode,
             session_id=session.id,
         )
-        notices = [*settings.warnings, *getattr(session.storage, "notices", [])]
+        notices = [*settings.warnings, *getattr(session.storage, "notices", []), *file_notices]
         if decision.notice:
             notices.append(decision.notice)
         return cls(options, agent, SessionRecorder(agent, session), context, catalog, toolset, client, cwd, notices)

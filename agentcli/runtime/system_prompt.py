@@ -1,10 +1,15 @@
-"""The system prompt. It is the same for every request of a session, so that providers can cache it."""
+"""The system prompt, built from parts: the same for every request of a session, so that providers can cache it."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-PROMPT = """\
-You are agentcli, a coding agent in a person's terminal. You work in the folder {cwd} with your tools; \
-relative paths start there.
+from msgspec import Struct
+
+from agentcli.runtime.context_files import ContextFile
+
+BASE = """\
+You are agentcli, a coding agent in a person's terminal. You work in their folder with your tools; relative paths \
+start there.
 
 - Look before you change: read a file before you edit it, and find out how the project does such things.
 - Change files with edit; use write for new files. Search, build, test and use git with bash.
@@ -15,5 +20,30 @@ relative paths start there.
 - Answer briefly, in Markdown: what you found or did, with file names and lines."""
 
 
-def build_system_prompt(cwd: Path) -> str:
-    return PROMPT.format(cwd=cwd)
+class PromptPart(Struct, frozen=True):
+    name: str
+    """What the part is, for people."""
+    text: str
+
+
+def prompt_parts(
+    cwd: Path, context_files: Sequence[ContextFile] = (), *, base: str | None = None, appended: Iterable[str] = ()
+) -> list[PromptPart]:
+    """The parts in their order.
+
+    Args:
+        base: stands in for agentcli's own instructions.
+        appended: comes after them.
+    """
+    parts = [PromptPart("instructions", BASE if base is None else base)]
+    parts += [PromptPart("appended instructions", text) for text in appended]
+    parts += [
+        PromptPart(str(file.path), f'<instructions file="{file.path}">\n{file.text}\n</instructions>')
+        for file in context_files
+    ]
+    parts.append(PromptPart("folder", f"The folder: {cwd}"))
+    return parts
+
+
+def build_system_prompt(parts: Iterable[PromptPart]) -> str:
+    return "\n\n".join(part.text for part in parts if part.text)

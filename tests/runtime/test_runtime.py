@@ -19,6 +19,8 @@ from agentcli.runtime.events import (
 )
 from agentcli.runtime.retry import retry_delay, too_long_a_wait
 from agentcli.runtime.session_choice import SessionChoice
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.session import Session
 from tests.agent.doubles import call, fail, say, until, word
 from tests.runtime.conftest import Make
 
@@ -256,7 +258,42 @@ async def test_closing_ends_what_runs(make: Make):
     await until(lambda: any(word(event).startswith("tool_execution_start") for event in events))
     await runtime.close()
     assert run.done()
-    assert any(word(event) == "agent_end" for event in events)
+    assert word(events[-2]) == "agent_end"
+    session = Session(JsonlSessionStorage.read(runtime.session.storage.path))
+    assert [message.role for message in session.build_context().messages] == ["user", "assistant", "toolResult"]
+    session.close()
+
+
+async def test_a_slow_listener_does_not_change_the_order_in_which_messages_are_kept(make: Make):
+    runtime = make([call("bash", "a", command="echo a"), call("bash", "b", command="echo b")], [say("done")])
+
+    async def slow(event: Any, signal: Any) -> None:
+        await asyncio.sleep(0.01 if word(event) == "message_end assistant" else 0)
+
+    runtime.subscribe(slow)
+    await runtime.prompt("go")
+    assert stored(runtime) == ["user: go", "assistant: ", "toolResult: a", "toolResult: b", "assistant: done"]
+
+
+async def test_a_prompt_ends_only_after_its_retries_and_their_calls(make: Make):
+    runtime = make([fail("network")], [call("bash", "a", command="sleep 0.05; echo done")], [say("finished")])
+    await runtime.prompt("go")
+    assert said(runtime) == ["user: go", "assistant: ", "toolResult: done", "assistant: finished"]
+
+
+async def test_a_message_put_in_during_a_batch_never_parts_a_call_from_its_result(make: Make):
+    from agentcli.agent.messages import CustomMessage
+
+    runtime = make([call("bash", "a", command="sleep 0.05"), call("bash", "b", command="true")], [say("ok")])
+
+    def listen(event: Any, signal: Any) -> None:
+        if word(event) == "tool_execution_end b":
+            runtime.steer(CustomMessage("reminder", "mind the gap"))
+
+    runtime.subscribe(listen)
+    await runtime.prompt("go")
+    roles = [message.role for message in runtime.agent.state.messages]
+    assert roles == ["user", "assistant", "toolResult", "toolResult", "custom", "assistant"]
 
 
 def test_a_wait_is_what_the_server_asks_or_doubles_up_to_a_limit():
