@@ -3,7 +3,7 @@
 Every message has a list of blocks, also if it is one text, so that marking one for the cache changes nothing else.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.messages import AssistantContent, TextContent, ThinkingContent, ToolCall, UserContent
@@ -14,6 +14,18 @@ from agentcli.providers.limits import output_limit
 from agentcli.providers.thinking import thinking_of
 from agentcli.providers.tool_names import CallIds, wire_name
 from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn, turns_of
+
+if TYPE_CHECKING:
+    from anthropic.types import (
+        CacheControlEphemeralParam,
+        ContentBlockParam,
+        ImageBlockParam,
+        MessageParam,
+        TextBlockParam,
+        ToolParam,
+        ToolResultBlockParam,
+    )
+    from anthropic.types.message_create_params import MessageCreateParamsStreaming
 
 Json = dict[str, Any]
 
@@ -28,22 +40,26 @@ def request_body(model: Model, context: Context, options: StreamOptions, compat:
     """The JSON of the request."""
     turns = turns_of(model, context.messages, CallIds(longest=64))
     messages = _messages(turns)
-    system: list[Json] = [_text(context.system_prompt)] if context.system_prompt.strip() else []
+    system: list[TextBlockParam] = [_text(context.system_prompt)] if context.system_prompt.strip() else []
     tools = [_tool(tool) for tool in context.tools]
     if compat.cache_control is not False and options.cache_retention != "none":
         _mark_cached(system, tools, messages, long=options.cache_retention == "long" and compat.long_cache)
     limit = output_limit(model, context, options)
-    body: Json = {"model": model.id, "max_tokens": limit, "messages": messages, "stream": True}
+    body: MessageCreateParamsStreaming = {
+        "model": model.id,
+        "max_tokens": limit,
+        "messages": messages,
+        "stream": True,
+    }
     if system:
         body["system"] = system
     if tools:
         body["tools"] = tools
     thinking = _thinking_fields(model, options, compat, limit, turns)
-    if options.temperature is not None and not thinking:
-        body["temperature"] = options.temperature
     if user := (options.metadata or {}).get("user_id"):
         body["metadata"] = {"user_id": str(user)}
-    return body | thinking | compat.extra_body
+    temperature = {} if options.temperature is None or thinking else {"temperature": options.temperature}
+    return {**body, **temperature, **thinking, **compat.extra_body}
 
 
 def _thinking_fields(model: Model, options: StreamOptions, compat: Compat, limit: int, turns: list[Turn]) -> Json:
@@ -73,8 +89,8 @@ def _is_amid_calls_without_thinking(turns: list[Turn]) -> bool:
     return isinstance(asked, AssistantTurn) and not any(_is_sent_thinking(block) for block in asked.content[:1])
 
 
-def _messages(turns: list[Turn]) -> list[Json]:
-    messages: list[Json] = []
+def _messages(turns: list[Turn]) -> "list[MessageParam]":
+    messages: list[MessageParam] = []
     if not isinstance(turns[0], UserTurn):
         messages.append(_user([_text(FIRST_USER_TEXT)]))
     for turn in turns:
@@ -91,23 +107,24 @@ def _messages(turns: list[Turn]) -> list[Json]:
     return messages
 
 
-def _user(content: list[Json]) -> Json:
+def _user(content: "list[ContentBlockParam]") -> "MessageParam":
     return {"role": "user", "content": content}
 
 
-def _text(text: str) -> Json:
+def _text(text: str) -> "TextBlockParam":
     return {"type": "text", "text": text}
 
 
-def _block(block: UserContent) -> Json:
+def _block(block: UserContent) -> "TextBlockParam | ImageBlockParam":
     if isinstance(block, TextContent):
         return _text(block.text)
-    return {"type": "image", "source": {"type": "base64", "media_type": block.mime_type, "data": block.data}}
+    media_type = cast("Any", block.mime_type)
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": block.data}}
 
 
-def _assistant_blocks(content: list[AssistantContent]) -> list[Json]:
+def _assistant_blocks(content: list[AssistantContent]) -> "list[ContentBlockParam]":
     """Thinking only with its signature, byte for byte; what has none the API would refuse."""
-    blocks: list[Json] = []
+    blocks: list[ContentBlockParam] = []
     for block in content:
         match block:
             case TextContent():
@@ -127,12 +144,12 @@ def _is_sent_thinking(block: AssistantContent) -> bool:
     return isinstance(block, ThinkingContent) and bool(block.signature)
 
 
-def _results(results: list[ToolResult]) -> list[Json]:
+def _results(results: list[ToolResult]) -> "list[ContentBlockParam]":
     """The results first, as the API wants it; images of failed ones after them, for an error may hold text only."""
-    blocks: list[Json] = []
-    loose: list[Json] = []
+    blocks: list[ContentBlockParam] = []
+    loose: list[ContentBlockParam] = []
     for result in results:
-        block: Json = {"type": "tool_result", "tool_use_id": result.call_id, "content": result.text}
+        block: ToolResultBlockParam = {"type": "tool_result", "tool_use_id": result.call_id, "content": result.text}
         images = [_block(image) for image in result.images]
         if result.is_error:
             block["is_error"] = True
@@ -143,15 +160,17 @@ def _results(results: list[ToolResult]) -> list[Json]:
     return blocks + loose
 
 
-def _tool(tool: AgentTool) -> Json:
+def _tool(tool: AgentTool) -> "ToolParam":
     schema = {"type": "object", "properties": {}, **tool.parameters}
     return {"name": wire_name(tool.name), "description": tool.description, "input_schema": schema}
 
 
-def _mark_cached(system: list[Json], tools: list[Json], messages: list[Json], *, long: bool) -> None:
+def _mark_cached(
+    system: "list[TextBlockParam]", tools: "list[ToolParam]", messages: "list[MessageParam]", *, long: bool
+) -> None:
     """Breakpoints: the tools, the system prompt, and everything up to the last user message."""
-    control: Json = {"type": "ephemeral", "ttl": "1h"} if long else {"type": "ephemeral"}
+    control: CacheControlEphemeralParam = {"type": "ephemeral", "ttl": "1h"} if long else {"type": "ephemeral"}
     last = next((message["content"] for message in reversed(messages) if message["role"] == "user"), [])
-    for blocks in (system, tools, last):
+    for blocks in (system, tools, cast("list[TextBlockParam]", last)):
         if blocks:
             blocks[-1]["cache_control"] = control

@@ -1,6 +1,6 @@
 """The request body of chat completions: a context, a model and options, as the model's server wants them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -16,6 +16,20 @@ from agentcli.providers.tool_names import CallIds, wire_name
 from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn, turns_of
 from agentcli.providers.wire_json import to_json
 
+if TYPE_CHECKING:
+    from openai.types.chat import (
+        ChatCompletionAssistantMessageParam,
+        ChatCompletionContentPartImageParam,
+        ChatCompletionContentPartTextParam,
+        ChatCompletionFunctionToolParam,
+        ChatCompletionMessageFunctionToolCallParam,
+        ChatCompletionMessageParam,
+        ChatCompletionToolMessageParam,
+    )
+    from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
+
+    Part = ChatCompletionContentPartTextParam | ChatCompletionContentPartImageParam
+
 Json = dict[str, Any]
 
 RESULT_IMAGES_TEXT = "Images from the tool results above:"
@@ -30,7 +44,7 @@ def request_body(model: Model, context: Context, options: StreamOptions, compat:
     tools = [_tool(tool) for tool in context.tools]
     if compat.cache_control and options.cache_retention != "none":
         _mark_cached(messages, tools)
-    body: Json = {"model": model.id, "messages": messages, "stream": True}
+    body: CompletionCreateParamsStreaming = {"model": model.id, "messages": messages, "stream": True}
     if compat.usage_in_stream:
         body["stream_options"] = {"include_usage": True}
     if tools or (compat.tools_with_history and any(isinstance(turn, ResultsTurn) for turn in turns)):
@@ -46,8 +60,7 @@ def request_body(model: Model, context: Context, options: StreamOptions, compat:
             body["prompt_cache_key"] = options.session_id
         if compat.prompt_cache_retention and options.cache_retention == "long":
             body["prompt_cache_retention"] = "24h"
-    body |= _thinking_fields(model, thinking_of(model, options), compat)
-    return body | compat.extra_body
+    return {**body, **_thinking_fields(model, thinking_of(model, options), compat), **compat.extra_body}
 
 
 def _thinking_fields(model: Model, thinking: Thinking, compat: Compat) -> Json:
@@ -72,10 +85,15 @@ def _thinking_fields(model: Model, thinking: Thinking, compat: Compat) -> Json:
             return {"reasoning_effort": effort} if effort else {}
 
 
-def _messages(system_prompt: str, turns: list[Turn], compat: Compat) -> list[Json]:
-    messages: list[Json] = []
+def _messages(system_prompt: str, turns: list[Turn], compat: Compat) -> "list[ChatCompletionMessageParam]":
+    messages: list[ChatCompletionMessageParam] = []
     if system_prompt.strip():
-        messages.append({"role": compat.system_role, "content": system_prompt})
+        developer = compat.system_role == "developer"
+        messages.append(
+            {"role": "developer", "content": system_prompt}
+            if developer
+            else {"role": "system", "content": system_prompt}
+        )
     for turn in turns:
         match turn:
             case UserTurn():
@@ -89,32 +107,35 @@ def _messages(system_prompt: str, turns: list[Turn], compat: Compat) -> list[Jso
     return messages
 
 
-def _user_content(content: list[UserContent]) -> str | list[Json]:
+def _user_content(content: list[UserContent]) -> "str | list[Part]":
     """Text alone as a string, which every server takes; with images a list of parts."""
     if not any(isinstance(block, ImageContent) for block in content):
         return "\n".join(block.text for block in content if isinstance(block, TextContent))
     return [_part(block) for block in content]
 
 
-def _part(block: UserContent) -> Json:
+def _part(block: UserContent) -> "Part":
     if isinstance(block, TextContent):
         return {"type": "text", "text": block.text}
     return {"type": "image_url", "image_url": {"url": f"data:{block.mime_type};base64,{block.data}"}}
 
 
-def _assistant(turn: AssistantTurn, compat: Compat) -> Json:
+def _assistant(turn: AssistantTurn, compat: Compat) -> "ChatCompletionAssistantMessageParam":
     texts = [block.text for block in turn.content if isinstance(block, TextContent)]
     calls = [_call(block) for block in turn.content if isinstance(block, ToolCall)]
-    message: Json = {"role": "assistant"}
+    message: ChatCompletionAssistantMessageParam = {"role": "assistant"}
     if texts:
         message["content"] = "\n".join(texts)
     elif compat.empty_content != "omit":
         message["content"] = "" if compat.empty_content == "empty" else None
-    if compat.send_reasoning:
-        message |= _reasoning(turn)
     if calls:
         message["tool_calls"] = calls
-    return message
+    # Thinking goes back in fields that the API's own types do not have.
+    return (
+        cast("ChatCompletionAssistantMessageParam", {**message, **_reasoning(turn)})
+        if compat.send_reasoning
+        else message
+    )
 
 
 def _reasoning(turn: AssistantTurn) -> Json:
@@ -125,50 +146,61 @@ def _reasoning(turn: AssistantTurn) -> Json:
     return reasoning_fields("".join(block.thinking for block in blocks), signature or "")
 
 
-def _call(call: ToolCall) -> Json:
+def _call(call: ToolCall) -> "ChatCompletionMessageFunctionToolCallParam":
     arguments = to_json(call.arguments).decode()
-    written: Json = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    written: ChatCompletionMessageFunctionToolCallParam = {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
     if call.signature:
-        written["extra_content"] = msgspec.json.decode(call.signature)
+        extra = {"extra_content": msgspec.json.decode(call.signature)}
+        return cast("ChatCompletionMessageFunctionToolCallParam", {**written, **extra})
     return written
 
 
-def _results(results: list[ToolResult], compat: Compat) -> list[Json]:
+def _results(results: list[ToolResult], compat: Compat) -> "list[ChatCompletionMessageParam]":
     """The tool messages, and their images in a user message after them."""
-    messages: list[Json] = []
-    images: list[Json] = []
+    messages: list[ChatCompletionMessageParam] = []
+    images: list[Part] = []
     for result in results:
-        message: Json = {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
-        if compat.tool_result_name:
-            message["name"] = result.name
+        content: Any = result.text
         parts = [_part(image) for image in result.images]
         if parts and compat.images_in_tool_results:
-            message["content"] = [{"type": "text", "text": result.text}, *parts]
+            content = [_part(TextContent(result.text)), *parts]
         else:
             images += parts
-        messages.append(message)
+        message: ChatCompletionToolMessageParam = {"role": "tool", "tool_call_id": result.call_id, "content": content}
+        name = {"name": result.name} if compat.tool_result_name else {}
+        messages.append(cast("ChatCompletionToolMessageParam", {**message, **name}))
     if images:
         if compat.assistant_after_tool:
             messages.append({"role": "assistant", "content": BETWEEN_TEXT})
-        messages.append({"role": "user", "content": [{"type": "text", "text": RESULT_IMAGES_TEXT}, *images]})
+        messages.append({"role": "user", "content": [_part(TextContent(RESULT_IMAGES_TEXT)), *images]})
     return messages
 
 
-def _tool(tool: AgentTool) -> Json:
+def _tool(tool: AgentTool) -> "ChatCompletionFunctionToolParam":
     parameters = {"type": "object", "properties": {}, **tool.parameters}
-    function: Json = {"name": wire_name(tool.name), "description": tool.description, "parameters": parameters}
-    return {"type": "function", "function": function}
+    return {
+        "type": "function",
+        "function": {"name": wire_name(tool.name), "description": tool.description, "parameters": parameters},
+    }
 
 
-def _mark_cached(messages: list[Json], tools: list[Json]) -> None:
-    """Breakpoints, for Anthropic's models behind such a server: the system prompt, the last tool, the last message."""
+def _mark_cached(messages: "list[ChatCompletionMessageParam]", tools: "list[ChatCompletionFunctionToolParam]") -> None:
+    """Breakpoints, for Anthropic's models behind such a server: the last tool, system prompt, last user message.
+
+    They stand in fields that OpenAI's own API does not have.
+    """
     mark: Json = {"cache_control": {"type": "ephemeral"}}
     if tools:
-        tools[-1] |= mark
+        cast("Json", tools[-1]).update(mark)
     system = messages[0] if messages and messages[0]["role"] in ("system", "developer") else None
     last = next((message for message in reversed(messages) if message["role"] == "user"), None)
     for message in (system, last):
         if message is not None:
-            if isinstance(message["content"], str):
-                message["content"] = [{"type": "text", "text": message["content"]}]
-            message["content"][-1] |= mark
+            loose = cast("Json", message)
+            if isinstance(loose["content"], str):
+                loose["content"] = [{"type": "text", "text": loose["content"]}]
+            loose["content"][-1].update(mark)

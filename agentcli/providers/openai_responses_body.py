@@ -1,6 +1,6 @@
 """The request body of the Responses API: a context, a model and options, as OpenAI's server wants them."""
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -15,6 +15,17 @@ from agentcli.providers.tool_names import CallIds, wire_name
 from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn, turns_of
 from agentcli.providers.wire_json import to_json
 
+if TYPE_CHECKING:
+    from openai.types.responses import (
+        FunctionToolParam,
+        ResponseFunctionToolCallParam,
+        ResponseInputImageParam,
+        ResponseInputItemParam,
+        ResponseInputTextParam,
+        ResponseOutputMessageParam,
+    )
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+
 Json = dict[str, Any]
 
 SMALLEST_OUTPUT = 16
@@ -24,7 +35,7 @@ SMALLEST_OUTPUT = 16
 def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat) -> Json:
     """The JSON of the request."""
     turns = turns_of(model, context.messages, CallIds(longest=64))
-    body: Json = {"model": model.id, "input": _input(turns), "stream": True, "store": False}
+    body: ResponseCreateParamsStreaming = {"model": model.id, "input": _input(turns), "stream": True, "store": False}
     if context.system_prompt.strip():
         body["instructions"] = context.system_prompt
     if context.tools:
@@ -37,7 +48,7 @@ def request_body(model: Model, context: Context, options: StreamOptions, compat:
         body["prompt_cache_key"] = options.session_id
         if options.cache_retention == "long" and compat.prompt_cache_retention:
             body["prompt_cache_retention"] = "24h"
-    return body | _thinking_fields(model, options, compat) | compat.extra_body
+    return {**body, **_thinking_fields(model, options, compat), **compat.extra_body}
 
 
 def _thinking_fields(model: Model, options: StreamOptions, compat: Compat) -> Json:
@@ -52,8 +63,8 @@ def _thinking_fields(model: Model, options: StreamOptions, compat: Compat) -> Js
     return include | {"reasoning": {"effort": thinking.word or str(thinking.level), "summary": "auto"}}
 
 
-def _input(turns: list[Turn]) -> list[Json]:
-    items: list[Json] = []
+def _input(turns: list[Turn]) -> "list[ResponseInputItemParam]":
+    items: list[ResponseInputItemParam] = []
     seen: set[str] = set()
     for turn in turns:
         match turn:
@@ -66,14 +77,14 @@ def _input(turns: list[Turn]) -> list[Json]:
     return items
 
 
-def _part(block: UserContent) -> Json:
+def _part(block: UserContent) -> "ResponseInputTextParam | ResponseInputImageParam":
     if isinstance(block, TextContent):
         return {"type": "input_text", "text": block.text}
     url = f"data:{block.mime_type};base64,{block.data}"
     return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
-def _assistant(turn: AssistantTurn, seen: set[str]) -> list[Json]:
+def _assistant(turn: AssistantTurn, seen: set[str]) -> "list[ResponseInputItemParam]":
     """The items of an answer. Those of this model keep their ids, but only after the reasoning they follow: without it
     the server, which stores nothing, does not know them. It takes no reasoning that nothing follows, and no id twice.
 
@@ -83,7 +94,7 @@ def _assistant(turn: AssistantTurn, seen: set[str]) -> list[Json]:
     reasoning = [_reasoning(block) for block in turn.content if isinstance(block, ThinkingContent)]
     sends_reasoning = turn.native and all(item and item.get("id") not in seen for item in reasoning)
     with_ids = False
-    items: list[Json] = []
+    items: list[ResponseInputItemParam] = []
     for block in turn.content:
         match block:
             case TextContent():
@@ -91,13 +102,13 @@ def _assistant(turn: AssistantTurn, seen: set[str]) -> list[Json]:
             case ToolCall():
                 item = _call(block, with_ids)
             case ThinkingContent() if sends_reasoning:
-                item = reasoning.pop(0)
+                item = cast("ResponseInputItemParam", reasoning.pop(0))
                 with_ids = True
             case _:
                 continue
-        id = item.get("id")
+        id = cast("Json", item).get("id")
         if id in seen:
-            item = {key: value for key, value in item.items() if key != "id"}
+            item = cast("ResponseInputItemParam", {key: value for key, value in item.items() if key != "id"})
         elif id:
             seen.add(id)
         items.append(item)
@@ -106,10 +117,17 @@ def _assistant(turn: AssistantTurn, seen: set[str]) -> list[Json]:
     return items
 
 
-def _call(call: ToolCall, with_id: bool) -> Json:
+def _call(call: ToolCall, with_id: bool) -> "ResponseFunctionToolCallParam":
     arguments = to_json(call.arguments).decode()
-    item: Json = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
-    return item | {"id": call.signature} if with_id and call.signature else item
+    item: ResponseFunctionToolCallParam = {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": arguments,
+    }
+    if with_id and call.signature:
+        item["id"] = call.signature
+    return item
 
 
 def _reasoning(block: ThinkingContent) -> Json:
@@ -120,22 +138,28 @@ def _reasoning(block: ThinkingContent) -> Json:
     return {key: value for key, value in item.items() if value is not None} if item.get("encrypted_content") else {}
 
 
-def _message(block: TextContent, with_id: bool) -> Json:
-    if not (with_id and block.signature):
-        return {"role": "assistant", "content": block.text}
-    content = [{"type": "output_text", "text": block.text, "annotations": []}]
-    kept = msgspec.json.decode(block.signature)
-    return {"type": "message", "role": "assistant", "status": "completed", "content": content} | kept
+def _message(block: TextContent, with_id: bool) -> "ResponseInputItemParam":
+    kept = cast("Json", msgspec.json.decode(block.signature)) if with_id and block.signature else {}
+    if "id" not in kept:
+        return {"type": "message", "role": "assistant", "content": block.text}
+    message: ResponseOutputMessageParam = {
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "id": kept["id"],
+        "content": [{"type": "output_text", "text": block.text, "annotations": []}],
+    }
+    return {**message, "phase": kept["phase"]} if "phase" in kept else message
 
 
-def _result(result: ToolResult) -> Json:
-    output: str | list[Json] = result.text
+def _result(result: ToolResult) -> "ResponseInputItemParam":
+    output: Any = result.text
     if result.images:
         output = [{"type": "input_text", "text": result.text}, *(_part(image) for image in result.images)]
     return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
 
-def _tool(tool: AgentTool) -> Json:
+def _tool(tool: AgentTool) -> "FunctionToolParam":
     parameters = {"type": "object", "properties": {}, **tool.parameters}
     return {
         "type": "function",

@@ -27,7 +27,8 @@ def choose_model(catalog: Catalog, settings: Settings, asked: str | None, contex
     if context.model is not None:
         full_id = f"{context.model.provider}/{context.model.model_id}"
         # With its level: of a model that the catalog does not list, that is what says that it can think.
-        level = f":{context.thinking_level}" if context.thinking_level in list(ThinkingLevel) else ""
+        takes_level = context.model.provider in catalog.names() and context.thinking_level in list(ThinkingLevel)
+        level = f":{context.thinking_level}" if takes_level else ""
         try:
             return _decide(*catalog.resolve(full_id + level, has_key=has_key), settings, context)
         except AgentcliError as error:
