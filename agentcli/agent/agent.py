@@ -144,7 +144,7 @@ class Agent:
             AgentBusyError: a run is going on.
         """
         self._check_idle("prompt()")
-        prompts = _as_messages(input, images)
+        prompts = as_messages(input, images)
         return self._start(lambda config: agent_loop(
             prompts, self._context(), config, stream_fn=self.stream_fn, signal=self.signal
         ))  # fmt: skip
@@ -164,11 +164,11 @@ class Agent:
 
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
         """Queue a message for the next request of the run. Returns its id in `steering_queue`."""
-        return self.steering_queue.enqueue(_as_messages(input, images)[0])
+        return self.steering_queue.enqueue(as_messages(input, images)[0])
 
     def follow_up(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
         """Queue a message for when the run would end. Returns its id in `follow_up_queue`."""
-        return self.follow_up_queue.enqueue(_as_messages(input, images)[0])
+        return self.follow_up_queue.enqueue(as_messages(input, images)[0])
 
     def has_queued_messages(self) -> bool:
         return bool(self.steering_queue) or bool(self.follow_up_queue)
@@ -293,7 +293,8 @@ class Agent:
                     state.streaming_message = partial
 
 
-def _as_messages(input: Input, images: Sequence[ImageContent]) -> list[AgentMessage]:
+def as_messages(input: Input, images: Sequence[ImageContent]) -> list[AgentMessage]:
+    """What a caller wants to say, as messages."""
     if isinstance(input, str):
         return [user_message(input, images)]
     if isinstance(input, Sequence):

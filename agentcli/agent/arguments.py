@@ -12,6 +12,9 @@ import msgspec
 
 from agentcli.agent.surrogates import data_without_surrogates, without_surrogates
 
+MAX_LEVELS = 100
+"""Deeper nesting is no arguments: what walks through it later would run out of stack."""
+
 
 def parse_arguments(text: str) -> dict[str, Any] | None:
     """The arguments, or None if `text` is not one whole JSON object."""
@@ -25,7 +28,7 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
         value = _lenient(value)
     if value is None:
         return {} if text.strip() == "null" else None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) and _finite(cast("object", value)) else None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) and _can_be_written(cast("object", value)) else None
 
 
 def _lenient(text: str) -> object:
@@ -40,14 +43,15 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _finite(value: object) -> bool:
-    """Whether every number can be written down again (`1e400` cannot)."""
+def _can_be_written(value: object, levels: int = MAX_LEVELS) -> bool:
+    """Whether it can be written down again, wherever it has to go: `1e400` cannot, nor can what is nested too deep."""
     match value:
         case float():
             return math.isfinite(value)
         case dict():
-            return all(_finite(item) for item in cast("dict[str, object]", value).values())
+            inner = cast("dict[str, object]", value).values()
         case list():
-            return all(_finite(item) for item in cast("list[object]", value))
+            inner = cast("list[object]", value)
         case _:
             return True
+    return levels > 0 and all(_can_be_written(item, levels - 1) for item in inner)

@@ -84,6 +84,8 @@ class Provider(Struct, frozen=True, omit_defaults=True, kw_only=True):
     base_url: str = ""
     api_key_env: list[str] = []
     """Environment variables that may hold the key, first one that is set."""
+    api_key_command: str = ""
+    """A shell command that prints the key; asked when no variable holds one."""
     needs_key: bool = True
     headers: dict[str, str] = {}
     compat: dict[str, Any] = {}

@@ -117,19 +117,18 @@ class PartialMessage:
 
     def thinking_start(self) -> list[AssistantMessageEvent]:
         """A new block of thinking, for what may stay without text and still has to go back."""
-        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
-        return [*events, *self._block(_Kind.THINKING)[0]]
+        return [*self.end_text(), *self._block(_Kind.THINKING)[0]]
 
     def redacted_thinking(self, data: str) -> list[AssistantMessageEvent]:
         """A whole block of thinking whose text the provider withholds."""
-        events = [*self.end_blocks(), *self._block(_Kind.THINKING)[0]]
+        events = self.thinking_start()
         self._blocks[-1].redacted = True
         self._blocks[-1].signature = data
-        return [*events, *self.end_blocks()]
+        return [*events, *self.end_text()]
 
     def toolcall_start(self, id: str, name: str) -> list[AssistantMessageEvent]:
         """A new call. Its `content_index`, for `toolcall_delta`, is that of the event that comes last."""
-        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        events = self.end_text()
         self._blocks.append(_Block(_Kind.TOOL_CALL, id, name))
         return [*events, ToolCallStartEvent(len(self._blocks) - 1, id, name)]
 
@@ -198,7 +197,7 @@ class PartialMessage:
         blocks = self._blocks
         if blocks and blocks[-1].kind is kind and blocks[-1].open:
             return [], len(blocks) - 1
-        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        events = self.end_text()
         blocks.append(_Block(kind))
         index = len(blocks) - 1
         start = TextStartEvent if kind is _Kind.TEXT else ThinkingStartEvent
@@ -206,7 +205,7 @@ class PartialMessage:
 
     def _abandon_blocks(self) -> list[AssistantMessageEvent]:
         """End open text and thinking; an open call ends too, as the fragment it is."""
-        events = self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        events = self.end_text()
         for index, block in enumerate(self._blocks):
             if block.open:
                 call = ToolCall(block.id, block.name, {}, block.joined(), block.signature)

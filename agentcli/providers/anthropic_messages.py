@@ -22,7 +22,7 @@ from agentcli.providers.compat import compat_of
 from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.endpoint import endpoint
 from agentcli.providers.http import HttpClients, clean_key, headers_of
-from agentcli.providers.post import Call, stream_answer
+from agentcli.providers.post import Call, histories_for, stream_answer
 from agentcli.providers.tool_names import new_call_id, real_names
 from agentcli.providers.wire_json import decode_event
 
@@ -83,7 +83,7 @@ def stream(
         model=model,
         url=endpoint(model.base_url, "messages"),
         headers={"anthropic-version": API_VERSION} | headers_of(model, options, compat.auth or "x-api-key", key),
-        body=request_body(model, context, options, compat),
+        body=request_body(model, context, options, compat, histories_for(options, clients)),
         api_key=key,
     )
     return stream_answer(call, _Answer(model, context), options, clients)

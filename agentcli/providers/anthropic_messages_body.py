@@ -10,10 +10,11 @@ from agentcli.agent.messages import AssistantContent, TextContent, ThinkingConte
 from agentcli.agent.models import Model
 from agentcli.agent.tools import AgentTool
 from agentcli.providers.compat import Compat
+from agentcli.providers.history import Histories, History
 from agentcli.providers.limits import output_limit
 from agentcli.providers.thinking import thinking_of
 from agentcli.providers.tool_names import CallIds, wire_name
-from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn, turns_of
+from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn
 
 if TYPE_CHECKING:
     from anthropic.types import (
@@ -36,10 +37,11 @@ FIRST_USER_TEXT = "(The beginning of this conversation is not available.)"
 LAST_USER_TEXT = "Continue."
 
 
-def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat) -> Json:
-    """The JSON of the request."""
-    turns = turns_of(model, context.messages, CallIds(longest=64))
-    messages = _messages(turns)
+def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat, histories: Histories) -> Json:
+    """The JSON of the request. Not to be changed: it shares its messages with the next one."""
+    history = histories.written(options.session_id or "", model, context.messages, lambda: _new_history(model))
+    turns = history.turns
+    messages = _framed(turns, history.items)
     system: list[TextBlockParam] = [_text(context.system_prompt)] if context.system_prompt.strip() else []
     tools = [_tool(tool) for tool in context.tools]
     if compat.cache_control is not False and options.cache_retention != "none":
@@ -89,22 +91,25 @@ def _is_amid_calls_without_thinking(turns: list[Turn]) -> bool:
     return isinstance(asked, AssistantTurn) and not any(_is_sent_thinking(block) for block in asked.content[:1])
 
 
-def _messages(turns: list[Turn]) -> "list[MessageParam]":
-    messages: list[MessageParam] = []
-    if not isinstance(turns[0], UserTurn):
-        messages.append(_user([_text(FIRST_USER_TEXT)]))
-    for turn in turns:
-        match turn:
-            case UserTurn():
-                messages.append(_user([_block(block) for block in turn.content]))
-            case AssistantTurn():
-                messages.append({"role": "assistant", "content": _assistant_blocks(turn.content)})
-            case ResultsTurn():
-                messages.append(_user(_results(turn.results)))
-    if isinstance(turns[-1], AssistantTurn):
-        # An answer cannot be the last message: newer models refuse to go on from one.
-        messages.append(_user([_text(LAST_USER_TEXT)]))
-    return messages
+def _new_history(model: Model) -> "History[MessageParam]":
+    return History(model, CallIds(longest=64), _write)
+
+
+def _write(turn: Turn, messages: "list[MessageParam]") -> None:
+    match turn:
+        case UserTurn():
+            messages.append(_user([_block(block) for block in turn.content]))
+        case AssistantTurn():
+            messages.append({"role": "assistant", "content": _assistant_blocks(turn.content)})
+        case ResultsTurn():
+            messages.append(_user(_results(turn.results)))
+
+
+def _framed(turns: list[Turn], messages: "list[MessageParam]") -> "list[MessageParam]":
+    """The messages, begun and ended by the user, as the API wants it: newer models refuse to go on from an answer."""
+    first = [] if isinstance(turns[0], UserTurn) else [_user([_text(FIRST_USER_TEXT)])]
+    last = [_user([_text(LAST_USER_TEXT)])] if isinstance(turns[-1], AssistantTurn) else []
+    return [*first, *messages, *last]
 
 
 def _user(content: "list[ContentBlockParam]") -> "MessageParam":
@@ -168,9 +173,10 @@ def _tool(tool: AgentTool) -> "ToolParam":
 def _mark_cached(
     system: "list[TextBlockParam]", tools: "list[ToolParam]", messages: "list[MessageParam]", *, long: bool
 ) -> None:
-    """Breakpoints: the tools, the system prompt, and everything up to the last user message."""
+    """Breakpoints: the tools, the system prompt, and everything up to the last user message, which is the last."""
     control: CacheControlEphemeralParam = {"type": "ephemeral", "ttl": "1h"} if long else {"type": "ephemeral"}
-    last = next((message["content"] for message in reversed(messages) if message["role"] == "user"), [])
-    for blocks in (system, tools, cast("list[TextBlockParam]", last)):
+    for blocks in (system, tools):
         if blocks:
             blocks[-1]["cache_control"] = control
+    content = cast("list[TextBlockParam]", messages[-1]["content"])
+    messages[-1] = _user([*content[:-1], {**content[-1], "cache_control": control}])

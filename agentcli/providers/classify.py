@@ -129,7 +129,7 @@ def error_of_body(body: bytes, *, url: str, provider: str) -> ProviderError:
     """The error that a body is which came with status 200 in place of a stream."""
     try:
         value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = None
     if isinstance(value, dict) and "error" in value:
         return error_of_event(value["error"], provider=provider)

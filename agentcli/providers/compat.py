@@ -46,10 +46,11 @@ class Compat(Struct, frozen=True, kw_only=True):
     """chat completions: the server takes `stream_options: {include_usage}`."""
     store: bool = False
     """chat completions: the server takes `store`, and is told not to."""
-    finish_reason: bool = True
-    """chat completions: an answer ends with a `finish_reason`; without one it was cut off. False trusts `[DONE]`."""
     send_reasoning: bool = False
     """chat completions: the model's thinking goes back to it, under the key it came in."""
+    require_reasoning: bool = False
+    """chat completions: every assistant message needs `reasoning_content`, an empty one if there was no thinking, or
+    another model's. Only with `send_reasoning`."""
     empty_content: Literal["null", "omit", "empty"] = "null"
     """chat completions: the `content` of an assistant message that has only calls."""
     tool_call_ids: Literal["", "mistral"] = ""

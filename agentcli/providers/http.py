@@ -4,6 +4,8 @@ httpx is imported with the first request and a TLS context made for the first ht
 and 17 ms (of a second that a person waits for).
 """
 
+import asyncio
+import logging
 import re
 import sys
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from agentcli.agent.errors import ConfigError, CredentialsError
 from agentcli.agent.models import Model
 from agentcli.providers.classify import one_line
 from agentcli.providers.endpoint import origin
+from agentcli.providers.history import Histories
 
 if TYPE_CHECKING:
     import ssl
@@ -28,7 +31,7 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class HttpClients:
-    """One `httpx.AsyncClient` for each origin, kept open from turn to turn. They belong to one event loop.
+    """One `httpx.AsyncClient` for each origin, kept open from turn to turn, as long as the event loop lives.
 
     Proxies (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`) and certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) come from the
     environment.
@@ -48,15 +51,19 @@ class HttpClients:
         self.connect_timeout_s = connect_timeout_s
         self.idle_timeout_s = idle_timeout_s
         self.key_source = key_source
+        self.histories = Histories()
+        """What wire APIs remember from request to request."""
         self._clients: dict[str, httpx.AsyncClient] = {}
         self._tls: ssl.SSLContext | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def client_for(self, url: str) -> "httpx.AsyncClient":
         """The client of a URL's origin, made if need be. Raises ConfigError if the environment's proxy is no use."""
-        key = origin(url)
-        client = self._clients.get(key)
+        place = origin(url.strip())
+        self._forget_other_loops()
+        client = self._clients.get(place)
         if client is None or client.is_closed:
-            client = self._clients[key] = self._new_client(url)
+            client = self._clients[place] = self._new_client(place)
         return client
 
     async def aclose(self) -> None:
@@ -65,12 +72,24 @@ class HttpClients:
         for client in clients.values():
             await client.aclose()
 
-    def _new_client(self, url: str) -> "httpx.AsyncClient":
+    def _forget_other_loops(self) -> None:
+        """Connections die with their event loop: a program that calls `asyncio.run` twice gets new ones."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        if self._loop not in (None, loop):
+            self._clients = {}
+        self._loop = loop
+
+    def _new_client(self, place: str) -> "httpx.AsyncClient":
         httpx = import_httpx()
+        if (logger := logging.getLogger("httpx")).level == logging.NOTSET:
+            logger.setLevel(logging.WARNING)  # below that it logs every URL, and a URL may hold a key
         timeout = httpx.Timeout(self.idle_timeout_s, connect=self.connect_timeout_s, pool=None)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=90)
         try:
-            return httpx.AsyncClient(timeout=timeout, limits=limits, verify=self._context(url), trust_env=True)
+            return httpx.AsyncClient(timeout=timeout, limits=limits, verify=self._context(place), trust_env=True)
         except (ValueError, TypeError, ImportError, httpx.InvalidURL) as error:
             # The text of the error may hold the proxy's password.
             raise ConfigError(
@@ -78,12 +97,12 @@ class HttpClients:
                 hint="set HTTPS_PROXY, HTTP_PROXY and ALL_PROXY to an http:// or https:// URL, or unset them",
             ) from None
 
-    def _context(self, url: str) -> "ssl.SSLContext":
+    def _context(self, place: str) -> "ssl.SSLContext":
         import ssl  # 4 ms, and httpx needs it anyway
 
         import httpx
 
-        if not url.startswith("https:") and not _has_tls_proxy():
+        if not place.startswith("https:") and not _has_tls_proxy():
             # Never used: a context with certificates costs 17 ms, an empty one 1.
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if self._tls is None:

@@ -14,7 +14,7 @@ from agentcli.agent.arguments import parse_arguments
 from agentcli.agent.assistant_events import AssistantMessageEvent, ToolCallStartEvent
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import BadResponseError, RefusedError
-from agentcli.agent.messages import StopReason, Usage
+from agentcli.agent.messages import StopReason, TextContent, ToolCall, Usage
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.providers.classify import error_of_event, one_line
@@ -23,7 +23,7 @@ from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.endpoint import endpoint
 from agentcli.providers.http import HttpClients, clean_key, headers_of
 from agentcli.providers.openai_completions_body import request_body
-from agentcli.providers.post import Call, stream_answer
+from agentcli.providers.post import Call, histories_for, stream_answer
 from agentcli.providers.reasoning_deltas import ReasoningDeltas
 from agentcli.providers.tool_names import new_call_id, real_names
 from agentcli.providers.wire_json import decode_event
@@ -94,7 +94,7 @@ def stream(
         model=model,
         url=endpoint(model.base_url, "chat/completions"),
         headers=headers_of(model, options, compat.auth or "bearer", key),
-        body=request_body(model, context, options, compat),
+        body=request_body(model, context, options, compat, histories_for(options, clients)),
         api_key=key,
     )
     return stream_answer(call, _Answer(model, context, compat), options, clients)
@@ -166,14 +166,16 @@ class _Answer:
             raise error_of_event("an error without a message", provider=provider)
         if reason in _REFUSALS or self._refusal:
             raise RefusedError(f"{provider} refused to answer: {one_line(self._refusal) or reason}")
-        if not reason and not (self.complete and not self._compat.finish_reason):
-            hint = "if this server never sends `finish_reason`, set `compat.finish_reason = false`"
-            raise BadResponseError(
-                f"the answer of {provider} was cut off: it ended without a `finish_reason`",
-                hint=hint if self.complete else "",
-            )
+        if not reason and not (self.complete and self._is_whole()):
+            raise BadResponseError(f"the answer of {provider} was cut off: it ended without a `finish_reason`")
         events = [event for call in self._calls.values() for event in self._name_late(call)]
         return [*events, *self._reasoning.end(), *self.partial.done(_STOP_REASONS.get(reason, StopReason.DONE))]
+
+    def _is_whole(self) -> bool:
+        """Whether an answer that ends with `[DONE]` but without a reason may be taken for complete: some servers never
+        give one, and some proxies end what was cut off that way."""
+        says = any(isinstance(block, TextContent | ToolCall) for block in self.partial.content)
+        return says and all(call.is_whole() for call in self._calls.values())
 
     def _take_delta(self, delta: Delta) -> list[AssistantMessageEvent]:
         events: list[AssistantMessageEvent] = []

@@ -2,19 +2,18 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-import msgspec
-
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.messages import ImageContent, TextContent, ThinkingContent, ToolCall, UserContent
 from agentcli.agent.models import Model
 from agentcli.agent.tools import AgentTool
 from agentcli.providers.compat import Compat
+from agentcli.providers.history import Histories, History
 from agentcli.providers.limits import output_limit
 from agentcli.providers.reasoning_deltas import reasoning_fields
 from agentcli.providers.thinking import Thinking, thinking_of
 from agentcli.providers.tool_names import CallIds, wire_name
-from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn, turns_of
-from agentcli.providers.wire_json import to_json
+from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn
+from agentcli.providers.wire_json import kept_json, to_json
 
 if TYPE_CHECKING:
     from openai.types.chat import (
@@ -36,11 +35,11 @@ RESULT_IMAGES_TEXT = "Images from the tool results above:"
 BETWEEN_TEXT = "I have the tool results."
 
 
-def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat) -> Json:
-    """The JSON of the request."""
-    exactly = 9 if compat.tool_call_ids == "mistral" else 0
-    turns = turns_of(model, context.messages, CallIds(longest=40, keep_kin=True, exactly=exactly))
-    messages = _messages(context.system_prompt, turns, compat)
+def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat, histories: Histories) -> Json:
+    """The JSON of the request. Not to be changed: it shares its messages with the next one."""
+    history = histories.written(options.session_id or "", model, context.messages, lambda: _new_history(model, compat))
+    turns = history.turns
+    messages = [*_system(context.system_prompt, compat), *history.items]
     tools = [_tool(tool) for tool in context.tools]
     if compat.cache_control and options.cache_retention != "none":
         _mark_cached(messages, tools)
@@ -85,16 +84,8 @@ def _thinking_fields(model: Model, thinking: Thinking, compat: Compat) -> Json:
             return {"reasoning_effort": effort} if effort else {}
 
 
-def _messages(system_prompt: str, turns: list[Turn], compat: Compat) -> "list[ChatCompletionMessageParam]":
-    messages: list[ChatCompletionMessageParam] = []
-    if system_prompt.strip():
-        developer = compat.system_role == "developer"
-        messages.append(
-            {"role": "developer", "content": system_prompt}
-            if developer
-            else {"role": "system", "content": system_prompt}
-        )
-    for turn in turns:
+def _new_history(model: Model, compat: Compat) -> "History[ChatCompletionMessageParam]":
+    def write(turn: Turn, messages: "list[ChatCompletionMessageParam]") -> None:
         match turn:
             case UserTurn():
                 if compat.assistant_after_tool and messages and messages[-1]["role"] == "tool":
@@ -103,8 +94,18 @@ def _messages(system_prompt: str, turns: list[Turn], compat: Compat) -> "list[Ch
             case AssistantTurn():
                 messages.append(_assistant(turn, compat))
             case ResultsTurn():
-                messages += _results(turn.results, compat)
-    return messages
+                messages.extend(_results(turn.results, compat))
+
+    exactly = 9 if compat.tool_call_ids == "mistral" else 0
+    return History(model, CallIds(longest=40, keep_kin=True, exactly=exactly), write)
+
+
+def _system(system_prompt: str, compat: Compat) -> "list[ChatCompletionMessageParam]":
+    if not system_prompt.strip():
+        return []
+    if compat.system_role == "developer":
+        return [{"role": "developer", "content": system_prompt}]
+    return [{"role": "system", "content": system_prompt}]
 
 
 def _user_content(content: list[UserContent]) -> "str | list[Part]":
@@ -132,16 +133,16 @@ def _assistant(turn: AssistantTurn, compat: Compat) -> "ChatCompletionAssistantM
         message["tool_calls"] = calls
     # Thinking goes back in fields that the API's own types do not have.
     return (
-        cast("ChatCompletionAssistantMessageParam", {**message, **_reasoning(turn)})
+        cast("ChatCompletionAssistantMessageParam", {**message, **_reasoning(turn, compat)})
         if compat.send_reasoning
         else message
     )
 
 
-def _reasoning(turn: AssistantTurn) -> Json:
+def _reasoning(turn: AssistantTurn, compat: Compat) -> Json:
     blocks = [block for block in turn.content if isinstance(block, ThinkingContent)]
     if not blocks:
-        return {}
+        return reasoning_fields("", "") if compat.require_reasoning else {}
     signature = next((block.signature for block in blocks if block.signature), "")
     return reasoning_fields("".join(block.thinking for block in blocks), signature or "")
 
@@ -153,9 +154,8 @@ def _call(call: ToolCall) -> "ChatCompletionMessageFunctionToolCallParam":
         "type": "function",
         "function": {"name": call.name, "arguments": arguments},
     }
-    if call.signature:
-        extra = {"extra_content": msgspec.json.decode(call.signature)}
-        return cast("ChatCompletionMessageFunctionToolCallParam", {**written, **extra})
+    if extra := kept_json(call.signature):
+        return cast("ChatCompletionMessageFunctionToolCallParam", {**written, "extra_content": extra})
     return written
 
 
@@ -196,11 +196,12 @@ def _mark_cached(messages: "list[ChatCompletionMessageParam]", tools: "list[Chat
     mark: Json = {"cache_control": {"type": "ephemeral"}}
     if tools:
         cast("Json", tools[-1]).update(mark)
-    system = messages[0] if messages and messages[0]["role"] in ("system", "developer") else None
-    last = next((message for message in reversed(messages) if message["role"] == "user"), None)
-    for message in (system, last):
-        if message is not None:
-            loose = cast("Json", message)
-            if isinstance(loose["content"], str):
-                loose["content"] = [{"type": "text", "text": loose["content"]}]
-            loose["content"][-1].update(mark)
+    places = [place for place, message in enumerate(messages) if message["role"] == "user"][-1:]
+    if messages and messages[0]["role"] in ("system", "developer"):
+        places.append(0)
+    for place in places:
+        message = cast("Json", messages[place])
+        content = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        marked = {**message, "content": [*parts[:-1], {**parts[-1], **mark}]}
+        messages[place] = cast("ChatCompletionMessageParam", marked)

@@ -27,7 +27,7 @@ from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.endpoint import endpoint
 from agentcli.providers.http import HttpClients, clean_key, headers_of
 from agentcli.providers.openai_responses_body import request_body
-from agentcli.providers.post import Call, stream_answer
+from agentcli.providers.post import Call, histories_for, stream_answer
 from agentcli.providers.tool_names import new_call_id, real_names
 from agentcli.providers.wire_json import decode_event
 
@@ -58,7 +58,7 @@ def stream(
         model=model,
         url=endpoint(model.base_url, "responses"),
         headers=headers_of(model, options, compat.auth or "bearer", key),
-        body=request_body(model, context, options, compat),
+        body=request_body(model, context, options, compat, histories_for(options, clients)),
         api_key=key,
     )
     return stream_answer(call, _Answer(model, context), options, clients)

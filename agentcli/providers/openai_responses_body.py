@@ -2,18 +2,17 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-import msgspec
-
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.messages import TextContent, ThinkingContent, ToolCall, UserContent
 from agentcli.agent.models import Model
 from agentcli.agent.tools import AgentTool
 from agentcli.providers.compat import Compat
+from agentcli.providers.history import Histories, History
 from agentcli.providers.limits import output_limit
 from agentcli.providers.thinking import thinking_of
 from agentcli.providers.tool_names import CallIds, wire_name
-from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn, turns_of
-from agentcli.providers.wire_json import to_json
+from agentcli.providers.transform import AssistantTurn, ResultsTurn, ToolResult, Turn, UserTurn
+from agentcli.providers.wire_json import kept_json, to_json
 
 if TYPE_CHECKING:
     from openai.types.responses import (
@@ -32,10 +31,15 @@ SMALLEST_OUTPUT = 16
 """Tokens: the API refuses less."""
 
 
-def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat) -> Json:
-    """The JSON of the request."""
-    turns = turns_of(model, context.messages, CallIds(longest=64))
-    body: ResponseCreateParamsStreaming = {"model": model.id, "input": _input(turns), "stream": True, "store": False}
+def request_body(model: Model, context: Context, options: StreamOptions, compat: Compat, histories: Histories) -> Json:
+    """The JSON of the request. Not to be changed: it shares its items with the next one."""
+    history = histories.written(options.session_id or "", model, context.messages, lambda: _new_history(model))
+    body: ResponseCreateParamsStreaming = {
+        "model": model.id,
+        "input": list(history.items),
+        "stream": True,
+        "store": False,
+    }
     if context.system_prompt.strip():
         body["instructions"] = context.system_prompt
     if context.tools:
@@ -63,18 +67,19 @@ def _thinking_fields(model: Model, options: StreamOptions, compat: Compat) -> Js
     return include | {"reasoning": {"effort": thinking.word or str(thinking.level), "summary": "auto"}}
 
 
-def _input(turns: list[Turn]) -> "list[ResponseInputItemParam]":
-    items: list[ResponseInputItemParam] = []
+def _new_history(model: Model) -> "History[ResponseInputItemParam]":
     seen: set[str] = set()
-    for turn in turns:
+
+    def write(turn: Turn, items: "list[ResponseInputItemParam]") -> None:
         match turn:
             case UserTurn():
                 items.append({"role": "user", "content": [_part(block) for block in turn.content]})
             case AssistantTurn():
-                items += _assistant(turn, seen)
+                items.extend(_assistant(turn, seen))
             case ResultsTurn():
-                items += [_result(result) for result in turn.results]
-    return items
+                items.extend(_result(result) for result in turn.results)
+
+    return History(model, CallIds(longest=64), write)
 
 
 def _part(block: UserContent) -> "ResponseInputTextParam | ResponseInputImageParam":
@@ -132,14 +137,12 @@ def _call(call: ToolCall, with_id: bool) -> "ResponseFunctionToolCallParam":
 
 def _reasoning(block: ThinkingContent) -> Json:
     """The reasoning item as it came; empty if it has nothing that a server without a memory could use."""
-    if not (block.signature or "").startswith("{"):
-        return {}
-    item = cast("Json", msgspec.json.decode(block.signature or ""))
+    item = kept_json(block.signature)
     return {key: value for key, value in item.items() if value is not None} if item.get("encrypted_content") else {}
 
 
 def _message(block: TextContent, with_id: bool) -> "ResponseInputItemParam":
-    kept = cast("Json", msgspec.json.decode(block.signature)) if with_id and block.signature else {}
+    kept = kept_json(block.signature) if with_id else {}
     if "id" not in kept:
         return {"type": "message", "role": "assistant", "content": block.text}
     message: ResponseOutputMessageParam = {

@@ -20,6 +20,7 @@ from agentcli.agent.partial import PartialMessage
 from agentcli.agent.streaming import resolved
 from agentcli.providers.classify import error_of_body, error_of_response, one_line
 from agentcli.providers.endpoint import origin, shown_url
+from agentcli.providers.history import Histories
 from agentcli.providers.http import HttpClients, import_httpx
 from agentcli.providers.sse import SseEvent, SseParser
 from agentcli.providers.wire_json import to_json
@@ -35,8 +36,7 @@ DRAIN_S = 0.25
 serve the next request, and some servers never end it."""
 
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
-_OPEN_HEADERS = {"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta"}
-"""Headers whose values are no secrets."""
+_SECRET_HEADER = r"(?i)auth|key|token|secret|cookie|pass"
 
 
 class Answer(Protocol):
@@ -66,6 +66,11 @@ class Call(Struct, frozen=True, kw_only=True):
     """As `clean_key` gives it; here only to be kept out of error messages."""
 
 
+def histories_for(options: StreamOptions, clients: HttpClients) -> Histories:
+    """What is remembered from request to request; nothing if somebody may change the body of this one."""
+    return Histories() if options.on_payload else clients.histories
+
+
 async def stream_answer(
     call: Call, answer: Answer, options: StreamOptions, clients: HttpClients
 ) -> AsyncGenerator[AssistantMessageEvent, None]:
@@ -76,19 +81,28 @@ async def stream_answer(
     """
     yield answer.partial.start()
     take = answer.take
-    async with post(call, options, clients) as batches:
-        async for batch in batches:
-            for name, data in batch:
-                for event in take(name, data):
-                    yield event
-            if answer.complete:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(DRAIN_S):
-                        async for _ in batches:
-                            pass
-                break
-    for event in answer.end():
-        yield event
+    try:
+        async with post(call, options, clients) as batches:
+            async for batch in batches:
+                for name, data in batch:
+                    for event in take(name, data):
+                        yield event
+                if answer.complete:
+                    await _drain(batches)
+                    break
+        for event in answer.end():
+            yield event
+    except ProviderError as error:
+        error.message = mask_secrets(call, error.message)
+        error.args = (error.message,)
+        raise
+
+
+async def _drain(batches: AsyncIterator[list[SseEvent]]) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_S):
+            async for _ in batches:
+                pass
 
 
 @asynccontextmanager
@@ -165,7 +179,7 @@ async def _failed(call: Call, response: "httpx.Response", clients: HttpClients) 
     return error_of_response(
         response.status_code,
         response.headers,
-        mask_secrets(call, body.decode("utf-8", "replace")).encode(),
+        body,
         url=shown_url(call.url),
         provider=call.model.provider,
         key_hint=hint,
@@ -174,20 +188,19 @@ async def _failed(call: Call, response: "httpx.Response", clients: HttpClients) 
 
 def mask_secrets(call: Call, text: str) -> str:
     """The text without the key, which some servers echo, whole or its beginning, and without secrets in headers."""
-    secrets = [value.rpartition(" ")[2] for name, value in call.headers.items() if name.lower() not in _OPEN_HEADERS]
-    for secret in sorted({call.api_key or "", *secrets}, key=len, reverse=True):
-        if len(secret) >= 12:
-            text = re.sub(re.escape(secret[:8]) + r"[^\s\"'<>,]*", "[key]", text)
-        elif len(secret) >= 4:
+    for name, value in call.headers.items():
+        secret = value.rpartition(" ")[2]
+        if len(secret) >= 4 and re.search(_SECRET_HEADER, name):
             text = text.replace(secret, "[key]")
-    return text
+    key = call.api_key or ""
+    return re.sub(re.escape(key[:8]) + r"[^\s\"'<>,]*", "[key]", text) if len(key) >= 12 else text
 
 
 def _network_error(call: Call, error: Exception, clients: HttpClients) -> Exception:
     import httpx
 
     place = shown_url(origin(call.url))
-    detail = one_line(mask_secrets(call, shown_url(str(error))), 200)
+    detail = one_line(shown_url(str(error)), 200)
     match error:
         case httpx.ConnectTimeout():
             return ProviderTimeoutError(f"no connection to {place} within {clients.connect_timeout_s:g} s")

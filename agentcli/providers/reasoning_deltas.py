@@ -11,6 +11,7 @@ import msgspec
 
 from agentcli.agent.assistant_events import AssistantMessageEvent, ThinkingStartEvent
 from agentcli.agent.partial import PartialMessage
+from agentcli.providers.wire_json import kept_json
 
 KEYS = ("reasoning_content", "reasoning", "reasoning_text")
 _GROWING = ("text", "summary", "data", "signature")
@@ -72,6 +73,6 @@ class ReasoningDeltas:
 
 def reasoning_fields(thinking: str, signature: str) -> dict[str, Any]:
     """What an assistant message needs so that its thinking goes back as it came."""
-    if signature.startswith("{"):
-        return msgspec.json.decode(signature)
+    if details := kept_json(signature).get("reasoning_details"):
+        return {"reasoning_details": details}
     return {signature if signature in KEYS else KEYS[0]: thinking}

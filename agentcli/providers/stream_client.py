@@ -38,7 +38,7 @@ Stream = Callable[[Model, Context, StreamOptions, HttpClients], AsyncGenerator[A
 
 
 class StreamClient:
-    """Asks any model: `async for event in client(model, context, options)`. Belongs to one event loop.
+    """Asks any model: `async for event in client(model, context, options)`. For one thread.
 
     Args:
         clients: the connections to use; None makes own ones. They are kept open from turn to turn.

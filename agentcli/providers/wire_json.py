@@ -42,6 +42,16 @@ def to_json(value: Any) -> bytes:
     return msgspec.json.encode(_without_nul(msgspec.json.decode(data))) if b"\\u0000" in data else data
 
 
+def kept_json(signature: str | None) -> dict[str, Any]:
+    """The object that a signature holds; empty if it holds none, as one from another program may not."""
+    if not signature or not signature.startswith("{"):
+        return {}
+    try:
+        return msgspec.json.decode(signature, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return {}
+
+
 def _without_nul(value: Any) -> Any:
     match value:
         case str():

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cli.command import AGENTCLI, Command
+from tests.cli.command import AGENTCLI, Command, peak_memory
 from tests.fake_server import Call, FakeServer
 
 FLOOR = Path(__file__).with_name("floor_httpx.py")
@@ -23,11 +23,13 @@ class Bench:
         self.server = server
         self.command = command
 
-    def start(self, which: str) -> "subprocess.Popen[bytes]":
+    def arguments(self, which: str) -> list[str]:
         floor = [sys.executable, str(FLOOR), f"{self.server.url}/v1/chat/completions", "go"]
-        arguments = floor if which == "floor" else [str(AGENTCLI), "run", "go"]
+        return floor if which == "floor" else [str(AGENTCLI), "run", "go"]
+
+    def start(self, which: str) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            arguments,
+            self.arguments(which),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             cwd=self.command.folder,
@@ -54,10 +56,7 @@ class Bench:
     def memory(self, which: str, answers: Callable[[], None]) -> float:
         """Peak resident MiB of a whole run."""
         answers()
-        process = self.start(which)
-        _, _, usage = os.wait4(process.pid, 0)
-        process.returncode = 0
-        return usage.ru_maxrss / 1024
+        return peak_memory(self.arguments(which), self.command.folder, self.command.environment)
 
     def round(self, which: str, turns: int, tool: Call) -> float:
         """Milliseconds from the first request to the last, a turn."""

@@ -69,15 +69,7 @@ class Command:
 
     def peak_memory(self, *arguments: str) -> float:
         """The peak resident memory of a run, in MiB."""
-        process = self.start(*arguments)
-        assert process.stdout is not None and process.stderr is not None
-        process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        process.stdout.close()
-        process.stderr.close()
-        assert process.returncode == 0
-        return usage.ru_maxrss / 1024
+        return peak_memory([str(AGENTCLI), *arguments], self.folder, self.environment)
 
     def sessions(self) -> list[list[dict[str, Any]]]:
         """The entries of every session file, oldest first."""
@@ -88,6 +80,25 @@ class Command:
         """The messages of the last session as `role: text`."""
         messages = [entry["message"] for entry in self.sessions()[-1] if entry["type"] == "message"]
         return [f"{message['role']}: {_text(message)}" for message in messages]
+
+
+_MEASURE = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+print(usage.ru_maxrss / 1024 if process.returncode == 0 else "failed")
+"""
+
+
+def peak_memory(arguments: list[str], folder: Path, environment: dict[str, str]) -> float:
+    """The peak resident memory of a process, in MiB.
+
+    Asked by a small process: a child begins with the memory of its parent, and the peak counts that.
+    """
+    measure = [sys.executable, "-S", "-c", _MEASURE, *arguments]
+    done = subprocess.run(measure, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:

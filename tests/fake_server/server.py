@@ -125,31 +125,34 @@ class FakeServer:
         self._connections.add(task)
         self._count += 1
         connection = self._count
+        # One byte is always being read, so that a client that goes away is noticed while an answer is sent.
+        next_byte = asyncio.ensure_future(reader.read(1))
         try:
-            # One byte is always being read, so that a client that goes away is noticed while an answer is sent.
-            next_byte = asyncio.ensure_future(reader.read(1))
             while first := await next_byte:
                 request = await _read_request(first, reader, connection)
                 next_byte = asyncio.ensure_future(reader.read(1))
                 if not await self._respond(request, writer, next_byte):
                     break
-            next_byte.cancel()
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             self._connections.discard(task)
+            await _stopped(next_byte)
             writer.close()
 
     async def _respond(self, request: Request, writer: asyncio.StreamWriter, next_byte: asyncio.Future[bytes]) -> bool:
         """Answer; whether the connection stays open."""
         sending = asyncio.ensure_future(_send(self._reply(request), request, len(self.requests), writer))
-        await asyncio.wait([sending, next_byte], return_when=asyncio.FIRST_COMPLETED)
-        if not sending.done() and next_byte.result() == b"":
-            request.cancelled = True
-            sending.cancel()
-            await asyncio.wait([sending])
-            return False
-        return await sending
+        try:
+            await asyncio.wait([sending, next_byte], return_when=asyncio.FIRST_COMPLETED)
+            if sending.done() or not _has_left(next_byte):
+                return await sending
+        except ConnectionError:
+            pass
+        finally:
+            await _stopped(sending)
+        request.cancelled = True
+        return False
 
     def _reply(self, request: Request) -> Reply:
         path = request.path.partition("?")[0]
@@ -164,6 +167,17 @@ class FakeServer:
             text = f"no answer is scripted for request {len(self.requests)}"
             return Reply.error(418, {"type": "error", "error": {"type": "invalid_request_error", "message": text}})
         return self._replies.popleft()
+
+
+def _has_left(next_byte: asyncio.Future[bytes]) -> bool:
+    """Whether the client closed the connection, in order or not."""
+    return next_byte.exception() is not None or next_byte.result() == b""
+
+
+async def _stopped(task: asyncio.Future[Any]) -> None:
+    """Cancel it, and return when it is over, however."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _read_request(first: bytes, reader: asyncio.StreamReader, connection: int) -> Request:

@@ -1,10 +1,12 @@
 """What the wire tests share: models of each wire API, asking one, and checks of its events."""
 
+import json
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from agentcli.agent.assistant_events import (
     AssistantMessageEvent,
@@ -22,9 +24,21 @@ from agentcli.agent.assistant_events import (
     ToolCallStartEvent,
 )
 from agentcli.agent.context import Context, StreamOptions
-from agentcli.agent.messages import AssistantMessage, Message, user_message
+from agentcli.agent.errors import ProviderError
+from agentcli.agent.messages import (
+    AssistantMessage,
+    ImageContent,
+    Message,
+    StopReason,
+    TextContent,
+    ToolResultMessage,
+    user_message,
+)
 from agentcli.agent.models import Model
 from agentcli.agent.tools import AgentTool, AgentToolResult
+from agentcli.providers import anthropic_messages_body, openai_completions_body, openai_responses_body
+from agentcli.providers.compat import compat_of
+from agentcli.providers.history import Histories
 from agentcli.providers.http import HttpClients
 from agentcli.providers.stream_client import StreamClient
 
@@ -153,3 +167,80 @@ def recorded(name: str) -> bytes:
 def api_of(name: str) -> str:
     """The wire API that a recorded stream is of."""
     return "anthropic-messages" if name.startswith("ant_") else "openai-completions"
+
+
+def chat(*chunks: Any, done: bool = True) -> bytes:
+    """Chunks of a chat completion; a dict without `choices` is a delta, text a finish reason."""
+    written: list[str] = []
+    for chunk in chunks:
+        match chunk:
+            case str():
+                chunk = {"choices": [{"index": 0, "delta": {}, "finish_reason": chunk}]}
+            case {"choices": _} | {"error": _} | {"object": _} | {"usage": _}:
+                pass
+            case _:
+                chunk = {"choices": [{"index": 0, "delta": chunk}]}
+        written.append(f"data: {json.dumps(chunk)}\n\n")
+    return ("".join(written) + ("data: [DONE]\n\n" if done else "")).encode()
+
+
+def events(*parts: dict[str, Any]) -> bytes:
+    """Events of the Messages or Responses API, without `event:` lines."""
+    return "".join(f"data: {json.dumps(part)}\n\n" for part in parts).encode()
+
+
+def call(id: str | None = None, name: str | None = None, arguments: Any = None, **more: Any) -> dict[str, Any]:
+    function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
+    return {"tool_calls": [{**more, **({"id": id} if id else {}), "function": function}]}
+
+
+MESSAGE: dict[str, Any] = {"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}
+STOP: dict[str, Any] = {"type": "message_stop"}
+DONE: dict[str, Any] = {
+    "type": "response.completed",
+    "response": {"status": "completed", "usage": {"input_tokens": 5, "output_tokens": 2}},
+}
+"""How an answer of the Messages API begins and ends, and how one of the Responses API ends."""
+
+
+def block(index: int, start: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of one block of the Messages API."""
+    return [
+        {"type": "content_block_start", "index": index, "content_block": start},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+async def answered(api: str, data: bytes, **model: Any) -> AssistantMessage:
+    return await ask(replayed(data), model_of(api, **model))
+
+
+async def failed(api: str, data: bytes) -> ProviderError:
+    with pytest.raises(ProviderError) as raised:
+        await events_of(replayed(data), model_of(api))
+    return raised.value
+
+
+BODIES = {
+    "anthropic-messages": anthropic_messages_body.request_body,
+    "openai-completions": openai_completions_body.request_body,
+    "openai-responses": openai_responses_body.request_body,
+}
+PNG = ImageContent("aW1n", "image/png")
+
+
+def body_of(model: Model, *messages: Message, tools: tuple[str, ...] = ("read",), **options: Any) -> dict[str, Any]:
+    """The body of the request for these messages."""
+    context = context_of(*messages, tools=[tool_of(name) for name in tools])
+    return BODIES[model.api](model, context, StreamOptions(**options), compat_of(model), Histories())
+
+
+def assistant(model: Model, *content: Any) -> AssistantMessage:
+    """An answer of a model."""
+    return AssistantMessage(list(content), model.api, model.provider, model.id, stop_reason=StopReason.DONE)
+
+
+def result(id: str, *content: Any, is_error: bool = False) -> ToolResultMessage:
+    """The result of a call of `read`."""
+    return ToolResultMessage(id, "read", list(content) or [TextContent("x")], is_error=is_error)

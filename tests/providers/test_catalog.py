@@ -201,7 +201,7 @@ class TestTheDefault:
 
     def test_a_local_server_that_may_not_run_is_none(self) -> None:
         catalog = Catalog(models={"ollama/qwen3:8b": {}})
-        assert catalog.default(has_key=keys_of()) is None
+        assert catalog.default(has_key=keys_of("ollama")) is None
 
     def test_a_server_of_the_persons_own_with_a_model_comes_first(self) -> None:
         catalog = Catalog({"lab": {"base_url": "http://h/v1"}}, {"lab/coder": {}})

@@ -5,6 +5,8 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentcli.agent.errors import (
     AuthError,
@@ -22,6 +24,7 @@ from agentcli.providers.classify import error_of_event, error_of_response, one_l
 from agentcli.providers.retry_after import retry_after_of
 from tests.providers.support import INPUTS
 
+KEYS = st.sampled_from(["error", "message", "type", "code", "status", "detail", "errors", "metadata", "raw", "msg"])
 TABLE: list[dict[str, Any]] = json.loads((INPUTS / "overflow_errors.json").read_text())
 
 
@@ -199,6 +202,22 @@ def test_a_redirect_is_not_followed_and_says_where_to() -> None:
     error = classify(308, b"", {"location": "https://elsewhere/v1"})
     assert "https://elsewhere/v1" in str(error)
     assert not error.retryable
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.text(max_size=5), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@settings(deadline=None)
+@given(st.integers(100, 999), st.one_of(st.binary(max_size=200), anything), st.text(max_size=20))
+def test_any_answer_is_some_error_of_one_line(status: int, body: Any, wait: str) -> None:
+    for error in (classify(status, body, {"retry-after": wait}), error_of_event(body, provider="fake")):
+        assert isinstance(error, ProviderError)
+        assert all(character.isprintable() for character in str(error))
+        assert error.retry_after is None or error.retry_after >= 0
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from agentcli.agent.messages import (
 from agentcli.agent.models import Model, ThinkingLevel
 from agentcli.providers import anthropic_messages_body, openai_completions_body, openai_responses_body
 from agentcli.providers.compat import compat_of
+from agentcli.providers.history import MAX_HISTORIES, Histories
 from agentcli.providers.wire_json import to_json
 from tests.fake_server.strict import refusal_of
 from tests.providers.support import ENDPOINTS, context_of, model_of, tool_of
@@ -32,6 +33,7 @@ MODELS = [
     model_of("anthropic-messages", id="model-text-only", input=["text"]),
     model_of("openai-completions", id="model-b"),
     model_of("openai-completions", id="mistral-x", compat={"tool_call_ids": "mistral", "assistant_after_tool": True}),
+    model_of("openai-completions", id="needs-reasoning", compat={"send_reasoning": True, "require_reasoning": True}),
     model_of("openai-completions", id="text-only", input=["text"], compat={"empty_content": "omit"}),
     model_of("openai-responses", id="model-c"),
     model_of("openai-responses", id="model-text-only", input=["text"], reasoning=False),
@@ -44,10 +46,12 @@ BODIES = {
 }
 
 
-def body_of(model: Model, messages: list[Message], **options: Any) -> dict[str, Any]:
+def body_of(
+    model: Model, messages: list[Message], histories: Histories | None = None, **options: Any
+) -> dict[str, Any]:
     """The JSON that the server reads."""
     context = context_of(*messages, tools=[tool_of("read"), tool_of("my.tool")])
-    body = BODIES[model.api](model, context, StreamOptions(**options), compat_of(model))
+    body = BODIES[model.api](model, context, StreamOptions(**options), compat_of(model), histories or Histories())
     return msgspec.json.decode(to_json(body))
 
 
@@ -70,6 +74,8 @@ names = st.sampled_from(["read", "browser.tabs.open", "", "ls -la && echo x", "n
 arguments = st.dictionaries(texts, st.one_of(texts, st.integers(0, 9), st.lists(texts, max_size=2)), max_size=2)
 images = st.just(ImageContent("aW1n", "image/png"))
 contents = st.lists(st.one_of(texts.map(TextContent), images), max_size=3)
+ODD_SIGNATURES = st.sampled_from([None, "", "x", "{", "[]", '{"a":1}', '{"reasoning_details":[]}'])
+"""Such as another program may have left in a session."""
 numbers = st.builds(next, st.just(itertools.count()))
 
 
@@ -80,14 +86,16 @@ def assistant_messages(draw: st.DrawFn) -> AssistantMessage:
     for kind in draw(st.lists(st.sampled_from("tktcr"), max_size=4)):
         match kind:
             case "k":
-                blocks.append(ThinkingContent(draw(texts), signature_of(model, draw(numbers))))
+                odd = draw(ODD_SIGNATURES) if model.api != "anthropic-messages" and draw(st.booleans()) else None
+                blocks.append(ThinkingContent(draw(texts), odd or signature_of(model, draw(numbers))))
             case "r":
                 blocks.append(ThinkingContent("", signature_of(model, draw(numbers)), redacted=True))
             case "c":
-                signature = f"fc_{draw(numbers)}" if model.api == "openai-responses" else None
+                signature = f"fc_{draw(numbers)}" if model.api == "openai-responses" else draw(ODD_SIGNATURES)
                 blocks.append(ToolCall(draw(ids), draw(names), draw(arguments), signature=signature))
             case _:
-                signature = f'{{"id":"msg_{draw(numbers)}"}}' if model.api == "openai-responses" else None
+                own = model.api == "openai-responses" and draw(st.booleans())
+                signature = f'{{"id":"msg_{draw(numbers)}"}}' if own else draw(ODD_SIGNATURES)
                 blocks.append(TextContent(draw(texts), signature))
     stop = draw(st.sampled_from([StopReason.DONE, StopReason.TOOL_CALLS, StopReason.LENGTH, *list(StopReason)]))
     return AssistantMessage(blocks, model.api, model.provider, model.id, stop_reason=stop)
@@ -114,9 +122,7 @@ def test_any_history_is_accepted_by_any_server(
 @settings(max_examples=200, deadline=None)
 @given(histories, st.sampled_from(MODELS), histories)
 def test_a_longer_history_begins_with_the_same_bytes(history: list[Message], model: Model, more: list[Message]) -> None:
-    first = [user_message("begin"), *history]
-    while isinstance(first[-1], AssistantMessage | ToolResultMessage):
-        first.append(user_message("go on"))
+    first = [user_message("begin"), *history, user_message("go on")]
     new: list[Message] = [message for message in more if not isinstance(message, ToolResultMessage)]
     before, after = (
         _messages(body_of(model, messages, cache_retention="none")) for messages in (first, [*first, *new])
@@ -136,3 +142,31 @@ def test_the_whole_head_of_two_requests_is_the_same() -> None:
         after = body_of(model, [*history, AssistantMessage([TextContent("a")]), user_message("two")], session_id="s")
         heads = [{k: v for k, v in body.items() if k not in ("messages", "input")} for body in (before, after)]
         assert msgspec.json.encode(heads[0]) == msgspec.json.encode(heads[1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(histories, st.integers(0, 3), st.sampled_from(["a", "b"])), max_size=5), st.data())
+def test_what_is_remembered_changes_no_request(steps: list[Any], data: st.DataObject) -> None:
+    """Requests of two sessions that grow, shrink and change models are the same with a memory and without."""
+    remembered = Histories()
+    conversations: dict[str, list[Message]] = {"a": [], "b": []}
+    model = data.draw(st.sampled_from(MODELS))
+    for more, cut, session in steps:
+        conversation = conversations[session]
+        if cut == 1:
+            del conversation[len(conversation) // 2 :]
+        elif cut == 2:
+            model = data.draw(st.sampled_from(MODELS))
+        conversation += [user_message("go on"), *more]
+        options: dict[str, Any] = {
+            "session_id": session,
+            "cache_retention": data.draw(st.sampled_from(["none", "short"])),
+        }
+        assert body_of(model, conversation, remembered, **options) == body_of(model, conversation, **options)
+
+
+def test_few_histories_are_remembered() -> None:
+    remembered = Histories()
+    for number in range(10):
+        body_of(MODELS[0], [user_message("hi")], remembered, session_id=str(number))
+    assert len(remembered._histories) == MAX_HISTORIES

@@ -1,8 +1,10 @@
 """CONF-02: keys and headers; SEC-04: none of them is in an error."""
 
+import logging
+
 import pytest
 
-from agentcli.agent.errors import AuthError, ConfigError, CredentialsError
+from agentcli.agent.errors import AuthError, ConfigError, CredentialsError, ProviderError
 from agentcli.providers.http import HttpClients, clean_key
 from agentcli.providers.stream_client import StreamClient
 from tests.fake_server import FakeServer, Reply
@@ -116,9 +118,31 @@ async def test_a_401_without_a_key_says_what_to_set(fake_server: FakeServer) -> 
 
 
 async def test_a_secret_in_a_header_is_not_shown_either(fake_server: FakeServer) -> None:
-    fake_server.answer(Reply.error(403, {"error": f"no access with {KEY}"}))
+    fake_server.answer(Reply.error(403, {"error": f"no access with {KEY} for https://my.app/x"}))
     client = StreamClient()
-    with pytest.raises(AuthError) as raised:
-        await ask(client, model_of("openai-completions", fake_server.url, headers={"x-gateway-key": KEY}))
+    headers = {"x-gateway-key": KEY, "http-referer": "https://my.app/x"}
+    with pytest.raises(AuthError, match=r"https://my\.app/x") as raised:
+        await ask(client, model_of("openai-completions", fake_server.url, headers=headers))
     await client.aclose()
     assert "CANARY" not in str(raised.value)
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_a_key_that_is_echoed_amid_a_stream_is_not_shown(api: str, fake_server: FakeServer) -> None:
+    body = f'data: {{"type": "error", "error": {{"message": "bad key {KEY}"}}}}\n\n'
+    fake_server.answer(Reply.raw(body))
+    client = StreamClient()
+    with pytest.raises(ProviderError, match="bad key") as raised:
+        await ask(client, model_of(api, fake_server.url), api_key=KEY)
+    await client.aclose()
+    assert "CANARY" not in str(raised.value)
+    assert "CANARY" not in repr(raised.value)
+
+
+async def test_no_log_holds_a_secret(fake_server: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    fake_server.answer("hello")
+    client = StreamClient()
+    await ask(client, model_of("openai-completions", f"{fake_server.url}?key={KEY}"), api_key=KEY)
+    await client.aclose()
+    assert "CANARY" not in caplog.text

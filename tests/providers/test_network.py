@@ -195,6 +195,7 @@ async def test_the_wait_that_a_server_asks_for_is_in_the_error(fake_server: Fake
         (Reply.raw(b"<html>sign in</html>", headers={"content-type": "text/html"}), "a web page"),
         (Reply.raw(b'{"ok": true}', headers={"content-type": "application/json"}), "JSON without a stream"),
         (Reply.raw(b"hello", headers={"content-type": "text/plain"}), "cut off"),
+        (Reply.raw(b"[" * 50_000, headers={"content-type": "application/json"}), "no event stream"),
     ],
 )
 async def test_an_answer_that_is_no_stream_says_so(api: str, reply: Reply, text: str, fake_server: FakeServer) -> None:
@@ -359,6 +360,20 @@ async def test_an_unknown_wire_api_names_the_known_ones() -> None:
     assert set(WIRE_APIS) >= {*APIS, "offline", "scripted", "replay"}
 
 
+def test_a_client_survives_its_event_loop() -> None:
+    """A program may call `asyncio.run` for each question."""
+    server = FakeServer.start_in_thread(strict=True)
+    try:
+        client = StreamClient()
+        model = model_of("openai-completions", server.url)
+        for word in ("one", "two"):
+            server.answer(word, headers={"connection": "close"})
+            message = asyncio.run(ask(client, model))
+            assert text_of(message.content) == word
+    finally:
+        server.stop()
+
+
 def test_the_start_path_stays_free_of_what_costs_time() -> None:
     program = """
 import sys
@@ -369,7 +384,7 @@ StreamClient().prepare(Model(id="m", api="openai-completions", provider="p", bas
 loaded = {"httpx"} & set(sys.modules)
 unwanted = {"rich", "click", "pygments", "anthropic", "openai", "pydantic", "textual"} & set(sys.modules)
 assert loaded and not unwanted, (loaded, unwanted)
-import httpx._main
+assert "httpx._main" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -20,6 +20,7 @@ from agentcli.agent.messages import (
     user_message,
 )
 from agentcli.agent.models import Model
+from agentcli.providers.history import History
 from agentcli.providers.tool_names import CallIds, real_names, wire_name
 from agentcli.providers.transform import (
     IMAGE_OMITTED_TEXT,
@@ -27,9 +28,9 @@ from agentcli.providers.transform import (
     NO_RESULT_TEXT,
     AssistantTurn,
     ResultsTurn,
+    Transform,
     Turn,
     UserTurn,
-    turns_of,
 )
 from tests.providers.support import model_of
 
@@ -38,7 +39,7 @@ PNG = ImageContent("aW1n", "image/png")
 
 
 def turns(*messages: Message, model: Model = MODEL, **ids: bool | int) -> list[Turn]:
-    return turns_of(model, list(messages), CallIds(**ids))  # pyright: ignore[reportArgumentType]
+    return Transform(model, CallIds(**ids)).turns_of(list(messages))  # pyright: ignore[reportArgumentType]
 
 
 def assistant(*content: object, stop: StopReason = StopReason.DONE, model: Model = MODEL) -> AssistantMessage:
@@ -117,8 +118,9 @@ def test_blank_text_is_never_sent() -> None:
 
 
 def test_a_history_with_nothing_to_send_is_an_error() -> None:
+    history = History(MODEL, CallIds(), lambda turn, items: items.append(turn))
     with pytest.raises(BadRequestError, match="nothing to send"):
-        turns(UserMessage([BLANK]), assistant(stop=StopReason.ABORTED))
+        history.extend([UserMessage([BLANK]), assistant(stop=StopReason.ABORTED)])
 
 
 def test_thinking_alone_is_no_message() -> None:
