@@ -3,7 +3,6 @@
 A name is taken only where the right one is missing, so a call that is right is never changed.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +22,8 @@ def parsed(value: Any) -> Any:
     """A list or object that came as a JSON string, as what it is; anything else as it came."""
     if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
         return value
+    import json  # 1 ms, and seldom needed
+
     try:
         return json.loads(value, strict=False)
     except (ValueError, RecursionError):

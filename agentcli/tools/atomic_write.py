@@ -2,8 +2,8 @@
 
 New content goes to a temporary file in the same folder, which then takes the old one's name; mode, owner, extended
 attributes and links to the file stay. Where a rename cannot keep all that (a file with several hard links, an owner
-that we may not give, a folder we may not write in, a mounted file), the file is written in place once the temporary
-copy is complete, and put back if that fails. Nothing is forced to the disk: a power cut may cost the newest content,
+that we may not give, a folder we may not write in, a mounted file), the file is written in place, what needs new space
+first, and put back if that fails. Nothing is forced to the disk: a power cut may cost the newest content,
 as with any editor that does not wait for the disk.
 """
 
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
+from agentcli.tools.paths import readable
 
 _CANNOT_RENAME = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV, errno.ETXTBSY}
 
@@ -54,7 +55,7 @@ def write_error(path: Path, error: OSError) -> ToolError:
         errno.ENAMETOOLONG: "use a shorter name",
     }.get(error.errno or 0, "")
     name = errno.errorcode.get(error.errno or 0, "")
-    return ToolError(f"{path} was not written: {reason}{f' [{name}]' if name else ''}", hint=hint)
+    return ToolError(f"{readable(path)} was not written: {reason}{f' [{name}]' if name else ''}", hint=hint)
 
 
 def _regular(target: Path) -> os.stat_result | None:
@@ -110,14 +111,22 @@ def _copy_attributes(descriptor: int, target: Path, before: os.stat_result) -> N
 
 
 def _write_in_place(target: Path, parts: Sequence[bytes | memoryview]) -> os.stat_result:
-    """Overwrite the file itself; if that fails half-way, write back what it held."""
+    """Overwrite the file itself. What is longer than the old content goes first, for only that needs new space."""
+    new = b"".join(parts)
     descriptor = os.open(target, os.O_RDWR | os.O_CLOEXEC)
     try:
         old = _read_all(descriptor)
         try:
-            _overwrite(descriptor, parts)
+            _write_at(descriptor, new, len(old), len(new))
         except OSError:
-            _overwrite(descriptor, [old])
+            os.ftruncate(descriptor, len(old))
+            raise
+        try:
+            _write_at(descriptor, new, 0, len(old))
+            os.ftruncate(descriptor, len(new))
+        except OSError:
+            os.ftruncate(descriptor, len(old))
+            _write_at(descriptor, old, 0, len(old))
             raise
         return os.fstat(descriptor)
     finally:
@@ -131,7 +140,7 @@ def _read_all(descriptor: int) -> bytes:
     return b"".join(chunks)
 
 
-def _overwrite(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    _write_all(descriptor, parts)
-    os.ftruncate(descriptor, sum(len(part) for part in parts))
+def _write_at(descriptor: int, data: bytes, start: int, end: int) -> None:
+    """Write a part of the data at its own place in the file."""
+    os.lseek(descriptor, start, os.SEEK_SET)
+    _write_all(descriptor, [memoryview(data)[start:end]])

@@ -32,16 +32,14 @@ _FIRST_LOOK_S = 0.5
 """How long the start of a background job is watched, so that a job that fails at once is seen to."""
 
 DESCRIPTION = (
-    "Run a bash command in the working folder. No stdin. Shows the last 2000 lines or 50 KB; "
-    "longer output goes to a file that is named."
+    "Run a bash command in the working folder and show its output: the last 2000 lines or 50 KB; the file with all of "
+    "a longer one is named. There is no stdin, so nothing can ask. Start servers and the like with background."
 )
 
 
 class BashToolInput(Struct, omit_defaults=True):
     command: str
-    timeout: (
-        Annotated[float, Meta(description="seconds, default 300; with job: how long to wait for its end")] | None
-    ) = None
+    timeout: Annotated[float, Meta(description="seconds; with job: how long to wait for its end")] | None = None
     background: Annotated[bool, Meta(description="start a job and return its id")] | None = None
     job: Annotated[str, Meta(description="id: show what is new of this job, command stays empty")] | None = None
     kill: Annotated[bool, Meta(description="end the job")] | None = None
@@ -87,6 +85,8 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
         arguments = msgspec.convert(params, BashToolInput)
         timeout = _checked_timeout(arguments.timeout)
         if arguments.job:
+            if arguments.command.strip():
+                raise ToolError("a call has a command or a job, not both; nothing was run", hint="leave command empty")
             return await _look_after(table, arguments, timeout, signal)
         _check_command(arguments.command)
         command = table.launch(arguments.command, _shower(on_update))
@@ -98,10 +98,17 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
         name="bash",
         label="Bash",
         description=DESCRIPTION,
-        parameters=parameters_of(BashToolInput),
+        parameters=_parameters(options),
         prepare_arguments=_prepare,
         execute=execute,
     )
+
+
+def _parameters(options: ToolOptions) -> dict[str, Any]:
+    parameters = parameters_of(BashToolInput)
+    timeout = parameters["properties"]["timeout"]
+    timeout["description"] = f"{timeout['description']}; default {options.bash_timeout_s:g}"
+    return parameters
 
 
 def _prepare(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +176,7 @@ def _raise_if_not_started(command: ShellCommand) -> None:
         reason = error.strerror or str(error)
         raise ToolError(f"The command could not be started: {name}: {reason}", hint="see the `shell` setting")
     if error is not None:
-        raise ToolError(f"The command could not be started: {error}")
+        raise ToolError(f"The command could not be run: {error}")
 
 
 def _how_stopped(command: ShellCommand, was_aborted: bool, seconds: float, had_exited: bool) -> str:

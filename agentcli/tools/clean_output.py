@@ -9,19 +9,17 @@ import re
 
 _MAX_PENDING = 1 << 18
 """A line that is longer is passed on in parts."""
-_MAX_ESCAPE = 1 << 12
 _COLLAPSE_OVER = 1 << 12
 
-_STRING_SEQUENCE = rb"\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\)"
-_CSI_SEQUENCE = rb"\x1b\[[0-?]*[ -/]*[@-~]"
-_OTHER_SEQUENCE = rb"\x1b[ -/]*[0-Z\\`-~]"
+# A string sequence that is not closed ends with its line, or with the next sequence: binary data opens many.
+_STRING_SEQUENCE = rb"\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\|(?=[\x1b\n]))"
 _IN_LINE_CSI = re.compile(rb"\x1b\[([0-9;]*)([CDGKPX`])")
 """The sequences that change what stands in the line: moves of the cursor, erasing."""
 _NO_EFFECT = re.compile(
     b"|".join((rb"\x1b\[(?![0-9;]*[CDGKPX`])[0-?]*[ -/]*[@-~]", _STRING_SEQUENCE, rb"\x1b[ -/]*[0-OQ-WYZ\\`-~]"))
 )
-_UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c]*\x1b?|[ -/]*)?\Z")
-_ANY_SEQUENCE = re.compile(b"|".join((_CSI_SEQUENCE, _STRING_SEQUENCE, _OTHER_SEQUENCE)))
+_UNFINISHED_STRING = re.compile(rb"\x1b[\]PX^_][^\x07\x1b\n]*(\x1b?)\Z")
+_UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[ -/]*)\Z")
 _TOKENS = re.compile(r"\r|\x08|\x1b\[[0-9;]*[CDGKPX`]|[^\r\x08\x1b]+|\x1b")
 _CRLF = re.compile(rb"\r+\n")
 _C1_SEQUENCE = re.compile("\x9b[0-?]*[ -/]*[@-~]|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c]*(?:\x07|\x9c)")
@@ -54,18 +52,12 @@ class OutputCleaner:
 
     def current_line(self) -> bytes:
         """The line that is not finished, as it looks now."""
-        return resolve_line(_NO_EFFECT.sub(b"", _UNFINISHED.sub(b"", self._pending)))
+        line, _ = _split_unfinished(self._pending)
+        return resolve_line(_NO_EFFECT.sub(b"", line))
 
     def _resolve(self, data: bytes) -> tuple[bytes, int]:
         """The data with every finished line resolved, and where the unfinished one starts."""
-        held = b""
-        unfinished = _UNFINISHED.search(data, max(0, len(data) - _MAX_ESCAPE))
-        if unfinished is not None:
-            held = unfinished.group()
-            data = data[: unfinished.start()]
-        elif data.endswith(b"\r"):
-            held = b"\r"
-            data = data[:-1]
+        data, held = _split_unfinished(data)
         data = _NO_EFFECT.sub(b"", _CRLF.sub(b"\n", data))
         cut = data.rfind(b"\n") + 1
         finished, rest = data[:cut], data[cut:]
@@ -95,9 +87,23 @@ def clean_text(data: bytes) -> tuple[str, bool]:
     return text, is_damaged
 
 
-def strip_escapes(data: bytes) -> bytes:
-    """The data without any complete escape sequence."""
-    return _ANY_SEQUENCE.sub(b"", data)
+def _split_unfinished(data: bytes) -> tuple[bytes, bytes]:
+    """The data, and from its end what can only be understood together with what comes next.
+
+    Of a string sequence only its beginning is kept, for its text has no effect.
+    """
+    if data.endswith(b"\r"):
+        return data[:-1], b"\r"
+    last = data.rfind(b"\x1b")
+    if last < 0:
+        return data, b""
+    before = data.rfind(b"\x1b", 0, last)
+    for start in (before, last):
+        if start >= 0 and (string := _UNFINISHED_STRING.match(data, start)):
+            return data[:start], data[start : start + 2] + string[1]
+    if _UNFINISHED.match(data, last):
+        return data[:last], data[last:]
+    return data, b""
 
 
 def _collapse(line: bytes) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentcli.agent.errors import ToolError
 from agentcli.tools.command_output import CommandOutput, Snapshot
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.process_tree import Mark, kill_tree
+from agentcli.tools.process_tree import Mark, find_tree, kill_all
 from agentcli.tools.shell_command import ShellCommand
 from agentcli.tools.spill import SpillFolder
 
@@ -35,6 +35,8 @@ NOT_INTERACTIVE = {
     "TERM": "dumb",
 }
 
+_ENDED_JOBS_KEPT = 10
+
 _LONG_COMMAND = 100_000
 """Linux takes no single argument over 128 KiB; a longer command goes through a file."""
 
@@ -45,7 +47,7 @@ class Commands:
     def __init__(self, options: ToolOptions, spill: SpillFolder) -> None:
         self._options = options
         self._spill = spill
-        self._mark_name = f"AGENTCLI_{os.urandom(8).hex().upper()}"
+        self._mark_name = f"_AGENTCLI_MARK_{os.urandom(8).hex()}"
         self._count = 0
         self._living: dict[int, ShellCommand] = {}
         """Commands that run or have left something running."""
@@ -56,12 +58,14 @@ class Commands:
     def launch(self, text: str, on_output: Callable[[Snapshot], None] | None = None) -> ShellCommand:
         """Start a command in the working folder. Raises `ToolError` if there is no such folder."""
         options = self._options
+        self._drop_ended()
         self._count += 1
         mark = Mark(self._mark_name, str(self._count))
         output = CommandOutput(self._spill, options.max_lines, options.max_bytes, options.spill_limit)
         command = ShellCommand(
             text,
-            self._argv(text),
+            self._shell(),
+            self._arguments(text),
             self._folder_for(text),
             {**environment(options), mark.name: mark.value},
             mark=mark,
@@ -102,7 +106,7 @@ class Commands:
         for command in commands:
             command.abandon()
         if self._count:
-            await asyncio.to_thread(kill_tree, Mark(self._mark_name, ""), set())
+            await asyncio.to_thread(self._kill_marked)
         self._living.clear()
         self.jobs.clear()
 
@@ -111,22 +115,35 @@ class Commands:
         for command in [*self._living.values(), *self.jobs.values()]:
             command.kill_now()
         if self._count:
-            kill_tree(Mark(self._mark_name, ""), set())
+            self._kill_marked()
+
+    def _drop_ended(self) -> None:
+        """Let go of commands whose last process has ended; of ended jobs that nobody asked about, keep the newest."""
+        self._living = {number: command for number, command in self._living.items() if command.is_alive}
+        ended = [job for job, command in self.jobs.items() if not command.is_alive]
+        for job in ended[:-_ENDED_JOBS_KEPT]:
+            del self.jobs[job]
+
+    def _kill_marked(self) -> None:
+        """KILL whatever carries the mark of any command of this toolset."""
+        kill_all(lambda: find_tree(Mark(self._mark_name, ""), set()))
 
     def _forget(self, number: int, command: ShellCommand) -> None:
         """A command that has ended and left nothing running need not be ended later."""
         if not command.background:
             self._living.pop(number, None)
 
-    def _argv(self, text: str) -> list[str]:
-        shell = str(self._options.shell or default_shell())
+    def _shell(self) -> str:
+        return str(self._options.shell or default_shell())
+
+    def _arguments(self, text: str) -> list[str]:
         if len(text) > _LONG_COMMAND:
             descriptor, path = self._spill.create_file("command")
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
-            return [shell, str(path)]
+            return [str(path)]
         # A first word like -x would be taken for an option of the shell.
-        return [shell, "-c", f" {text}" if text.startswith(("-", "+")) else text]
+        return ["-c", f" {text}" if text.startswith(("-", "+")) else text]
 
     def _folder_for(self, text: str) -> Path:
         """The working folder. If it is gone, a command that goes elsewhere by itself gets an empty one to start in."""

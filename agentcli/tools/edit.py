@@ -21,7 +21,7 @@ from agentcli.tools.atomic_write import write_atomically
 from agentcli.tools.file_access import FileAccess
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.paths import display_path, find_file
+from agentcli.tools.paths import display_path, find_file, find_target, readable
 from agentcli.tools.placing import Edit, EditPlacer, Placement
 from agentcli.tools.regular_file import open_regular
 from agentcli.tools.text_file import kind_of_data
@@ -30,8 +30,9 @@ from agentcli.tools.truncate import plural, size
 MAX_FILE_BYTES = 256 << 20
 
 DESCRIPTION = (
-    "Replace texts in a file. Each old_text must be exactly in the file, once (or set replace_all), "
-    "and not overlap another. All edits are matched against the file as it is; all or none are made."
+    "Replace texts in a file. Each old_text must be in the file exactly, blanks included, and only once (or set "
+    "replace_all): take in just enough lines around it. All edits are matched against the file as it is, must not "
+    "overlap, and are made together or not at all."
 )
 
 
@@ -65,8 +66,8 @@ def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> A
         arguments = msgspec.convert(params, EditToolInput)
         cwd = options.cwd
         return await access.queue.run(
-            lambda: find_file(arguments.path, cwd),
-            lambda path: edit_file(path, arguments.edits, cwd, access.known),
+            lambda: find_target(arguments.path, cwd),
+            lambda: edit_file(find_file(arguments.path, cwd), arguments.edits, cwd, access.known),
             signal,
         )
 
@@ -74,10 +75,17 @@ def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> A
         name="edit",
         label="Edit",
         description=DESCRIPTION,
-        parameters=parameters_of(EditToolInput),
+        parameters=_parameters(),
         prepare_arguments=prepare_edit_arguments,
         execute=execute,
     )
+
+
+def _parameters() -> dict[str, Any]:
+    """The schema in one piece: shorter, and some servers do not follow references."""
+    parameters = parameters_of(EditToolInput)
+    parameters["properties"]["edits"]["items"] = parameters.pop("$defs")["Edit"]
+    return parameters
 
 
 _TEXT_NAMES = {
@@ -141,7 +149,7 @@ def edit_file(path: Path, edits: list[Edit], cwd: Path, known: KnownFiles) -> Ag
     if not was_stale:
         known.seen(path, after)
     details = EditToolDetails(
-        path=str(path),
+        path=readable(path),
         diff=diff.diff,
         patch=diff.patch,
         first_changed_line=diff.first_changed_line,

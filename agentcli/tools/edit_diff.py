@@ -151,7 +151,7 @@ class _Hunk:
         count = i2 - i1
         skipped = count > head + tail
         for number in range(count):
-            if skipped and number == head:
+            if skipped and number == head and head and tail:
                 yield "..."
             if not skipped or number < head or number >= count - tail:
                 yield f" {self.region.new_line + j1 + number + 1:>{width}} {_shown(self.old[i1 + number])}"

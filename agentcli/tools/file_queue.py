@@ -25,13 +25,14 @@ class FileQueue:
         self._last: dict[str, asyncio.Future[None]] = {}
         """For each file with calls in the queue, the end of the last of them."""
 
-    async def run(self, find: Callable[[], Path], work: Callable[[Path], T], signal: AbortSignal) -> T:
-        """Call `find` for the path, then `work(path)` when the calls before on that file are done. Both in threads.
+    async def run(self, locate: Callable[[], Path], work: Callable[[], T], signal: AbortSignal) -> T:
+        """Call `work` in a thread when the calls before it on the file that `locate` tells are done.
 
+        `locate` is called in a thread too, at once; the file need not be there yet, for a call before may make it.
         An abort while the call waits raises `Aborted`; once `work` has begun, it is waited for.
         """
         async with self._registering:
-            path, key = await asyncio.to_thread(_find_with_key, find)
+            key = await asyncio.to_thread(lambda: file_key(locate()))
             before = self._last.get(key)
             done = asyncio.get_running_loop().create_future()
             self._last[key] = done
@@ -42,7 +43,7 @@ class FileQueue:
         except BaseException:
             self._when_done(before, lambda: self._leave(key, done))
             raise
-        running = asyncio.ensure_future(asyncio.to_thread(work, path))
+        running = asyncio.ensure_future(asyncio.to_thread(work))
         running.add_done_callback(lambda _: self._leave(key, done))
         remove = signal.on_abort(lambda: None)  # a listener is given the time to end by itself
         try:
@@ -64,11 +65,6 @@ class FileQueue:
             done.set_result(None)
         if self._last.get(key) is done:
             del self._last[key]
-
-
-def _find_with_key(find: Callable[[], Path]) -> tuple[Path, str]:
-    path = find()
-    return path, file_key(path)
 
 
 def file_key(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Glob patterns: `*`, `?`, `[…]`, `{a,b}` and `**`, as ripgrep and fd understand them, as regular expressions."""
 
 import re
+from itertools import pairwise
 
 
 def glob_regex(glob: str) -> str:
@@ -72,8 +73,10 @@ def expand_braces(glob: str) -> list[str]:
             depth -= 1
             if depth == 0:
                 bounds = [start, *commas, position]
-                choices = [glob[a + 1 : b] for a, b in zip(bounds, bounds[1:], strict=False)]
-                return [one for choice in choices for one in expand_braces(glob[:start] + choice + glob[position + 1 :])]
+                choices = [glob[a + 1 : b] for a, b in pairwise(bounds)]
+                return [
+                    one for choice in choices for one in expand_braces(glob[:start] + choice + glob[position + 1 :])
+                ]
         elif char == "," and depth == 1:
             commas.append(position)
     return [glob]

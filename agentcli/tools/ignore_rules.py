@@ -1,8 +1,9 @@
 """Ignore rules: which files and folders a search leaves out, by the rules of git, ripgrep and fd.
 
-Read are `.rgignore`, `.ignore`, `.gitignore`, `.git/info/exclude` and git's global excludes file, in this order of
-rank; within a rank the nearest folder wins, within a file the last line. What git ignores is ignored in a repository
-only, and its rules end at the border of a nested repository. `.git` itself is always left out.
+Read are the program's own ignore file (`.rgignore` or `.fdignore`), `.ignore`, `.gitignore`, `.git/info/exclude` and
+git's global excludes file, in this order of rank; within a rank the nearest folder wins, within a file the last line.
+What git ignores is ignored in a repository only, and its rules end at the border of a nested repository. `.git` itself
+is always left out. Braces in a pattern are choices, as in ripgrep, not characters, as in git.
 """
 
 import os
@@ -10,25 +11,26 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 25 ms; only the search program imports this module
-
-_PLAIN_RANKS = (".rgignore", ".ignore")
-_GIT_RANK = ".gitignore"
+from agentcli.tools.glob_pattern import expand_braces
 
 
 class IgnoreFile:
     """The patterns of one ignore file, matched against paths relative to the folder it holds for."""
 
     def __init__(self, lines: Iterable[str]) -> None:
+        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 25 ms, and many trees have no such file
+
         self._patterns: list[tuple[re.Pattern[str], bool]] = []
-        for line in lines:
+        for choice in (choice for line in lines for choice in expand_braces(line)):
             try:
-                pattern = GitIgnoreSpecPattern(line)
+                pattern = GitIgnoreSpecPattern(choice)
             except ValueError:  # a line that is no pattern ignores nothing, as in git
                 continue
             if pattern.regex is not None and pattern.include is not None:
                 self._patterns.append((re.compile(pattern.regex.pattern), pattern.include))
         self._patterns.reverse()
+        self.names_something = any(is_named for _, is_named in self._patterns)
+        """Whether a line names what is meant, and not only what is not."""
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
@@ -45,25 +47,29 @@ class IgnoreFile:
         return None
 
 
+PlacedRules = tuple[str, IgnoreFile]
+"""The folder an ignore file holds for, and its rules."""
+
+
 class Folder:
     """A folder with the rules that hold in it, its own and those from above."""
 
     def __init__(self, path: str, parent: "Folder | None", shared: "SharedRules") -> None:
         self.path = path
         self._shared = shared
-        own = {name: read_ignore_file(f"{path}/{name}") for name in (*_PLAIN_RANKS, _GIT_RANK)}
         self._is_repository = os.path.lexists(f"{path}/.git")
         exclude = read_ignore_file(f"{path}/.git/info/exclude") if self._is_repository else None
         self._in_repository = self._is_repository or (parent is not None and parent._in_repository)
-        self._ranks = {
-            name: [*([(path, rules)] if rules else []), *(parent._ranks[name] if parent else [])]
-            for name, rules in own.items()
-            if name != _GIT_RANK
-        }
         above = parent if parent is not None and not self._is_repository else None
-        git = own[_GIT_RANK]
-        self._git = [*([(path, git)] if git else []), *(above._git if above else [])]
+        self._own = self._stack(shared.own_name, parent._own if parent else [])
+        self._plain = self._stack(".ignore", parent._plain if parent else [])
+        self._git = self._stack(".gitignore", above._git if above else [])
         self._excludes = [*([(path, exclude)] if exclude else []), *(above._excludes if above else [])]
+
+    def _stack(self, name: str, above: list[PlacedRules]) -> list[PlacedRules]:
+        """The rules of one rank that hold here, the nearest first."""
+        rules = read_ignore_file(f"{self.path}/{name}")
+        return [(self.path, rules), *above] if rules else above
 
     def child(self, name: str) -> "Folder":
         return Folder(f"{self.path.rstrip('/')}/{name}", self, self._shared)
@@ -71,7 +77,7 @@ class Folder:
     def ignores(self, name: str, is_folder: bool) -> bool:
         """Whether an entry of this folder is left out."""
         path = f"{self.path.rstrip('/')}/{name}{'/' if is_folder else ''}"
-        sources = [*self._ranks[_PLAIN_RANKS[0]], *self._ranks[_PLAIN_RANKS[1]]]
+        sources = [*self._own, *self._plain]
         if self._in_repository:
             sources += (*self._git, *self._excludes)
         for folder, rules in sources:
@@ -84,16 +90,22 @@ class Folder:
 
 
 class SharedRules:
-    """What holds in the whole search. Args: root: the folder that is searched, a real path."""
+    """What holds in the whole search.
 
-    def __init__(self, root: str) -> None:
+    Args:
+        root: the folder that is searched, a real path.
+        own_name: name of the ignore files that only this kind of search reads.
+    """
+
+    def __init__(self, root: str, own_name: str) -> None:
         self.root = root
+        self.own_name = own_name
         self.global_excludes = read_ignore_file(_global_excludes_path())
 
 
-def folder_with_rules(root: str) -> Folder:
-    """The folder `root` (a real path), with the rules of all folders above it."""
-    shared = SharedRules(root)
+def folder_with_rules(shared: SharedRules) -> Folder:
+    """The folder that is searched, with the rules of all folders above it."""
+    root = shared.root
     folder: Folder | None = None
     for path in reversed([Path(root), *Path(root).parents]):
         folder = Folder(str(path), folder, shared)

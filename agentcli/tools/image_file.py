@@ -17,7 +17,8 @@ MAX_SIDE = 2000
 MAX_BASE64 = int(4.5 * 1024 * 1024)
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_PIXELS = 64_000_000
-"""More would take hundreds of megabytes to decode. JPEG is decoded at a smaller scale and is not held to it."""
+MAX_JPEG_PIXELS = 256_000_000
+"""More would take hundreds of megabytes to decode. JPEG is decoded at a smaller scale."""
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 
@@ -66,19 +67,21 @@ def read_image(file: FileIO, sample: bytes, file_size: int) -> ReadImage | str:
     if file_size > MAX_FILE_BYTES:
         return f"the {kind} image is larger than {size(MAX_FILE_BYTES)} ({size(file_size)})"
     data = sample + file.read()
+    Image.MAX_IMAGE_PIXELS = None  # it warns, or raises, at sizes of its own; the limits here are ours
     try:
         with Image.open(BytesIO(data), formats=[kind]) as image:
+            width, height = original = image.size
+            if width * height > (MAX_JPEG_PIXELS if kind == "JPEG" else MAX_PIXELS):
+                return f"the {kind} image is too large to decode ({width}x{height} px)"
             if kind == "JPEG":
-                original = image.size
                 image.draft(None, (MAX_SIDE, MAX_SIDE))
-            else:
-                original = image.size
-                if original[0] * original[1] > MAX_PIXELS:
-                    return f"the {kind} image is too large to decode ({original[0]}x{original[1]} px)"
+            if kind == "PNG" and not data.rstrip(b"\0\r\n").endswith(b"IEND\xaeB`\x82"):
+                return "it starts like a PNG image, but its end is missing"
             image.load()
             return _fit(image, data, kind, original)
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-        return f"it starts like a {kind} image, but is damaged: {error}"
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        reason = "it cannot be decoded" if "cannot identify" in str(error) else str(error)
+        return f"it starts like a {kind} image, but is damaged: {reason}"
 
 
 def _fit(image: "Image", data: bytes, kind: str, original: tuple[int, int]) -> ReadImage:

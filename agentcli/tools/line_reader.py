@@ -5,20 +5,21 @@ Line ends are LF, CRLF, or a lone CR in a file whose beginning has no LF.
 """
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
 from agentcli.agent.errors import ToolError
+from agentcli.tools.stoppable import Stopped
 from agentcli.tools.text_file import TextKind, encoding_of
 from agentcli.tools.truncate import TruncatedBy, utf8_size
 
 MAX_LINE_CHARS = 2000
 _MAX_LINE_BYTES = 4 * MAX_LINE_CHARS + 4
 _BLOCK = 1 << 18
-_COUNT_ON_BYTES = 1 << 26
+_COUNT_ON_BYTES = 1 << 24
 """How far behind the shown lines the rest is still counted."""
 
 
@@ -130,7 +131,7 @@ def read_lines(
     first: int,
     count: int,
     max_bytes: int,
-    stopped: Callable[[], bool],
+    stopped: Stopped,
 ) -> LineRange:
     """Lines `first` (from 1) to at most `first + count - 1` of a file whose first bytes, `sample`, are read already.
 
@@ -177,39 +178,51 @@ def _blocks(file: RawFile, sample: bytes, kind: TextKind) -> Iterator[tuple[byte
 def _as_range(collector: _Collector, kind: TextKind, total: int | None, max_bytes: int, first: int) -> LineRange:
     raw = [(line[:-1] if line.endswith(b"\r") else line, length) for line, length in collector.lines]
     if kind.unit == 1 and kind.encoding == "utf-8" and not all(_is_utf8_beginning(line) for line, _ in raw):
-        kind = msgspec.structs.replace(kind, encoding=encoding_of(b"\n".join(line for line, _ in raw)))
+        kind = msgspec.structs.replace(kind, encoding=encoding_of(b"\n".join([*(line for line, _ in raw), b""])))
     encoding = "utf-8" if kind.unit > 1 else kind.encoding
+    lines = LineRange("", 0, total, has_more=False, stopped_by=collector.full, cut=[], kind=kind, replaced=False)
+    whole = _decode_at_once(raw, encoding, max_bytes)
+    if whole is None:
+        _decode_one_by_one(lines, raw, encoding, max_bytes, first)
+    else:
+        lines.text, lines.shown = whole, len(raw)
+    lines.has_more = total is None or total > first - 1 + lines.shown
+    return lines
+
+
+def _decode_one_by_one(
+    lines: LineRange, raw: list[tuple[bytes, int]], encoding: str, max_bytes: int, first: int
+) -> None:
+    """Put the lines into `lines`, long ones cut, as many as fit."""
     shown: list[str] = []
-    cut: list[CutLine] = []
-    stopped_by = collector.full
     budget = max_bytes
-    replaced = False
     for number, (line, length) in enumerate(raw, first):
         # A character may be cut at the end of a line's kept beginning, never in the first MAX_LINE_CHARS.
         text = codecs.getincrementaldecoder(encoding)("replace").decode(line, final=length <= _MAX_LINE_BYTES)
-        replaced = replaced or "\ufffd" in text or "\0" in text
+        lines.replaced = lines.replaced or "\ufffd" in text or "\0" in text
         text = text.replace("\0", "\ufffd")
         is_cut = len(text) > MAX_LINE_CHARS
         if is_cut:
             text = f"{text[:MAX_LINE_CHARS]}… [line {number} is cut]"
         budget -= utf8_size(text) + 1
         if budget < -1 and shown:
-            stopped_by = TruncatedBy.BYTES
+            lines.stopped_by = TruncatedBy.BYTES
             break
         if is_cut:
-            cut.append(CutLine(number, length))
+            lines.cut.append(CutLine(number, length))
         shown.append(text)
-    last = first - 1 + len(shown)
-    return LineRange(
-        text="\n".join(shown),
-        shown=len(shown),
-        total=total,
-        has_more=total is None or total > last,
-        stopped_by=stopped_by,
-        cut=cut,
-        kind=kind,
-        replaced=replaced,
-    )
+    lines.text, lines.shown = "\n".join(shown), len(shown)
+
+
+def _decode_at_once(raw: list[tuple[bytes, int]], encoding: str, max_bytes: int) -> str | None:
+    """All lines together, which is much faster, if none is long or damaged and they fit; else None."""
+    if not raw or any(length > MAX_LINE_CHARS for _, length in raw):
+        return None
+    try:
+        text = b"\n".join([line for line, _ in raw]).decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    return text if utf8_size(text) <= max_bytes and "\0" not in text and "\ufffd" not in text else None
 
 
 def _is_utf8_beginning(line: bytes) -> bool:

@@ -49,9 +49,10 @@ def without_overlaps(spans: list[Span]) -> list[Span]:
 def _same_bytes(data: bytes, kind: TextKind, text: str, most: int) -> list[Span]:
     needle = text.encode(kind.encoding)
     is_whole = _character_test(data, kind)
+    splits_line_end = _line_end_test(data, kind, text)
     found: list[Span] = []
     for start in _positions(data, needle, len(kind.bom)):
-        if is_whole(start, start + len(needle)):
+        if is_whole(start, start + len(needle)) and not splits_line_end(start, start + len(needle)):
             found.append(Span(start, start + len(needle)))
             if len(found) >= most:
                 break
@@ -83,6 +84,15 @@ def _positions(data: bytes, needle: bytes, start: int) -> Iterator[int]:
     while position >= 0:
         yield position
         position = data.find(needle, position + 1)
+
+
+def _line_end_test(data: bytes, kind: TextKind, text: str) -> Callable[[int, int], bool]:
+    """Tells whether a span begins or ends between the CR and the LF of one line end."""
+    cr, lf = "\r".encode(kind.encoding), "\n".encode(kind.encoding)
+    begins, ends = text.startswith("\n"), text.endswith("\r")
+    if not begins and not ends:
+        return lambda start, end: False
+    return lambda start, end: (begins and data.endswith(cr, 0, start)) or (ends and data.startswith(lf, end))
 
 
 def _character_test(data: bytes, kind: TextKind) -> Callable[[int, int], bool]:
@@ -123,8 +133,9 @@ class _LineEnds:
             hits = [hit for end in (lf, cr) if (hit := self.data.find(end, position)) >= 0]
             if not hits:
                 return
-            yield min(hits)
-            position = min(hits) + 1
+            position = min(hits)
+            yield position
+            position += len(next(end for end in self.ends if self.data.startswith(end, position)))
 
     def forwards(self, position: int, lines: list[bytes]) -> int | None:
         """Where the lines end if they follow at `position`, each after a line end."""

@@ -2,8 +2,8 @@
 
 The exact name always comes first. Then, in this order: a `file://` address, quotes around the name, a leading `@`,
 backslashes before blanks, and names that differ only in how the same characters are written (composed or decomposed
-accents, no-break and narrow spaces, full-width letters, curly quotes). `~` is expanded at the start only; `./~` is a
-folder named `~`. There is no fence: a path may lead anywhere.
+accents, no-break and narrow spaces, full-width letters, curly quotes, U+FFFD for what is not UTF-8). `~` is expanded at
+the start only; `./~` is a folder named `~`. There is no fence: a path may lead anywhere.
 """
 
 import os
@@ -62,7 +62,12 @@ def find_target(name: str, cwd: Path) -> Path:
 
 def display_path(path: Path, cwd: Path) -> str:
     """The path as it is shown: relative to `cwd` if it lies below."""
-    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else str(path)
+    return readable(path.relative_to(cwd) if path.is_relative_to(cwd) and path != cwd else path)
+
+
+def readable(path: Path | str) -> str:
+    """The path as text that can be sent anywhere: bytes of a name that are not UTF-8 become U+FFFD."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def kind_of(mode: int) -> str:
@@ -84,9 +89,9 @@ def kind_of(mode: int) -> str:
 
 def _checked(path: Path) -> Path:
     if not path.exists() and path.is_symlink():
-        raise ToolError(f"{path} is not found: it is a dangling link to {path.readlink()}")
+        raise ToolError(f"{readable(path)} is not found: it is a dangling link to {readable(path.readlink())}")
     if _OWN_SECRETS.fullmatch(os.path.realpath(path)) or _OWN_SECRETS.fullmatch(str(path)):
-        raise ToolError(f"{path} is not read: it holds the memory or the environment of a process, keys included")
+        raise ToolError(f"{readable(path)} is not read: it holds the memory or the environment of a process")
     return path
 
 
@@ -145,7 +150,7 @@ def _fold_spaces(name: str) -> str:
 
 
 def _fold(name: str) -> str:
-    return _fold_spaces(unicodedata.normalize("NFKC", name).translate(_LOOKALIKES))
+    return _fold_spaces(readable(unicodedata.normalize("NFKC", name).translate(_LOOKALIKES)))
 
 
 def _find_lookalike(path: Path, fold: Callable[[str], str]) -> Path | None:
@@ -164,7 +169,7 @@ def _find_lookalike(path: Path, fold: Callable[[str], str]) -> Path | None:
         return None
     if len(names) > 1:
         listed = ", ".join(repr(entry) for entry in sorted(names))
-        raise ToolError(f"{path} may stand for several files: {listed}", hint="use the exact name")
+        raise ToolError(f"{readable(path)} may stand for several files: {listed}", hint="use the exact name")
     return parent / names[0] if names else None
 
 
@@ -181,11 +186,11 @@ def _not_found_hint(path: Path, cwd: Path) -> str:
     if not parent.is_dir():
         while not parent.parent.is_dir():
             parent = parent.parent
-        return f"there is no folder {parent}"
+        return f"there is no folder {readable(parent)}"
     import difflib  # 1 ms
 
     try:
         close = difflib.get_close_matches(path.name, _names_in(parent)[:5000], n=3, cutoff=0.6)
     except OSError:
         return ""
-    return f"names like it in {display_path(parent, cwd)}: {', '.join(close)}" if close else ""
+    return f"names like it in {display_path(parent, cwd)}: {readable(', '.join(close))}" if close else ""

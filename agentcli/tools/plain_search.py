@@ -9,31 +9,19 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
 
 import msgspec
-from msgspec import Struct
 
 from agentcli.tools.glob_pattern import expand_braces, glob_regex
-from agentcli.tools.ignore_rules import Folder, IgnoreFile, folder_with_rules
+from agentcli.tools.ignore_rules import Folder, IgnoreFile, SharedRules, folder_with_rules
+from agentcli.tools.search_order import SearchOrder
 from agentcli.tools.text_file import sniff
 
 _BINARY_LOOK = 65_536
 
-
-class SearchOrder(Struct, omit_defaults=True):
-    kind: str
-    """`grep` or `find`."""
-    pattern: str
-    target: str = "."
-    """What is searched: `.` for the working folder, or the name of a file in it."""
-    glob: str | None = None
-    ignore_case: bool = False
-    literal: bool = False
-    context: int = 0
-    most: int = 0
-    """Matches of one file (grep), or paths (find)."""
+Search = Callable[[str], re.Match[str] | None]
 
 
 def main() -> int:
@@ -63,7 +51,7 @@ def walk(folder: Folder, globs: IgnoreFile | None, prefix: str = "") -> Iterator
         path = f"{prefix}{entry.name}"
         # A glob outranks the ignore files: what it names is searched, whatever they say.
         chosen = globs.verdict(f"{path}/" if is_folder else path) if globs else None
-        if chosen is False or (globs and chosen is None and not is_folder):
+        if chosen is False or (globs and globs.names_something and chosen is None and not is_folder):
             continue
         if chosen is None and folder.ignores(entry.name, is_folder):
             continue
@@ -78,11 +66,10 @@ def _find(order: SearchOrder, out: BinaryIO) -> int:
     try:
         regex = re.compile(glob_regex(glob.removeprefix("/")), flags | re.DOTALL)
     except (ValueError, re.error) as error:
-        print(f"not a glob pattern: {error}", file=sys.stderr)
-        return 2
+        return _complain(f"not a glob pattern: {error}")
     whole_path = "/" in glob
     left = order.most
-    for path, entry in walk(folder_with_rules(os.path.realpath(order.target)), None):
+    for path, entry in walk(folder_with_rules(SharedRules(os.path.realpath(order.target), ".fdignore")), None):
         if regex.fullmatch(path if whole_path else entry.name):
             shown = f"{path}/" if entry.is_dir(follow_symlinks=False) else path
             out.write(_json(shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) + b"\n")
@@ -98,16 +85,13 @@ def _grep(order: SearchOrder, out: BinaryIO) -> int:
     try:
         search = re.compile(pattern, re.IGNORECASE if order.ignore_case else 0).search
     except (re.error, OverflowError, RecursionError) as error:
-        print(f"not a regular expression: {error}", file=sys.stderr)
-        return 2
+        return _complain(f"not a regular expression: {error}")
     if "\n" in order.pattern:
-        print("the pattern holds a line end; lines are searched one by one", file=sys.stderr)
-        return 2
+        return _complain("the pattern holds a line end, but lines are searched one by one")
     for path in _files(order):
         try:
             events = list(_search_file(path, search, order))
-        except OSError as error:
-            print(f"{path}: {error.strerror}", file=sys.stderr)
+        except OSError:  # what cannot be read is passed over, as ripgrep does when it is told to be silent
             continue
         for event in events:
             out.write(_json(event) + b"\n")
@@ -120,12 +104,12 @@ def _files(order: SearchOrder) -> Iterator[str]:
         yield order.target
         return
     globs = IgnoreFile(expand_braces(order.glob)) if order.glob else None
-    for path, entry in walk(folder_with_rules(os.path.realpath(".")), globs):
+    for path, entry in walk(folder_with_rules(SharedRules(os.path.realpath("."), ".rgignore")), globs):
         if entry.is_file(follow_symlinks=False):
             yield path
 
 
-def _search_file(path: str, search, order: SearchOrder) -> Iterator[dict]:
+def _search_file(path: str, search: Search, order: SearchOrder) -> Iterator[dict[str, Any]]:
     """The events of one file: each matching line, and the lines around it."""
     lines = _lines_of(path, explicit=order.target != ".")
     hits: list[int] = []
@@ -141,15 +125,19 @@ def _search_file(path: str, search, order: SearchOrder) -> Iterator[dict]:
     for number in shown:
         if 0 <= number < len(lines):
             text = lines[number].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            data = {"path": {"text": path}, "lines": {"text": f"{text}\n"}, "line_number": number + 1, "submatches": []}
-            if number in places:
-                start = len(lines[number][: places[number]].encode("utf-8", "surrogateescape"))
-                data["submatches"] = [{"start": start}]
-            yield {"type": "match" if number in places else "context", "data": data}
+            is_match = number in places
+            start = len(lines[number][: places.get(number, 0)].encode("utf-8", "surrogateescape"))
+            data = {
+                "path": {"text": path},
+                "lines": {"text": text},
+                "line_number": number + 1,
+                "submatches": [{"start": start}] if is_match else [],
+            }
+            yield {"type": "match" if is_match else "context", "data": data}
 
 
 def _lines_of(path: str, *, explicit: bool) -> list[str]:
-    """The lines of a file; none if it is binary. As in ripgrep, a file is read up to its first NUL byte."""
+    """The lines of a file. As in ripgrep, only up to its first NUL byte, unless the file was asked for by its name."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -158,7 +146,7 @@ def _lines_of(path: str, *, explicit: bool) -> list[str]:
     kind = sniff(data[:_BINARY_LOOK])
     if kind is not None and kind.bom:
         data = data[len(kind.bom) :].decode(kind.encoding, "replace").encode("utf-8", "replace")
-    nul = data.find(b"\0")
+    nul = -1 if explicit else data.find(b"\0")
     if 0 <= nul < _BINARY_LOOK:
         return []
     if nul >= 0:
@@ -168,6 +156,11 @@ def _lines_of(path: str, *, explicit: bool) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
+
+
+def _complain(problem: str) -> int:
+    sys.stderr.write(f"{problem}\n")
+    return 2
 
 
 _json = msgspec.json.encode

@@ -1,21 +1,23 @@
 """Process trees: every process that a command has started, found and ended, also those that left its session.
 
 Each command's environment carries a mark, which its descendants inherit. On Linux `/proc` is searched for it; elsewhere
-`psutil` does that. A descendant that cleared its environment is still found by its session, its process group or its
-parent. Only one that has cut all four ties is not.
+`psutil` does that; a Linux without `/proc` has process groups only. A descendant that cleared its environment is still
+found by its session, its process group or its parent. Only one that has cut all four ties is not.
 """
 
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
 _PROC = Path("/proc")
 _PROBE_AT_MOST = 256
+_KILL_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.128, 0.128)
 
 
 class Mark(Struct, frozen=True):
@@ -86,21 +88,23 @@ def send_to_group(group: int, number: int) -> bool:
     return True
 
 
-def kill_tree(mark: Mark, roots: set[int]) -> None:
-    """KILL it all, again and again until nothing is left: what forks while it is searched is found the next time."""
-    for root in roots:
-        send_to_group(root, signal.SIGKILL)
-    for _ in range(10):
-        processes = find_tree(mark, roots)
+def kill_all(find: Callable[[], Iterable[Process]]) -> None:
+    """KILL what `find` finds until that is nothing: what forks meanwhile is found the next time.
+
+    Blocks until all are gone, at most about half a second: one that waits for a disk cannot end before that answers.
+    """
+    for pause in _KILL_PAUSES_S:
+        processes = list(find())
         if not processes:
             return
         send(processes, signal.SIGKILL)
+        time.sleep(pause)
 
 
 def command_of(pid: int, width: int = 100) -> str:
     """The command line of a process in at most `width` characters; empty if it has ended."""
     if not _has_proc():
-        return _command_by_psutil(pid)[:width]
+        return _command_by_psutil(pid)[:width] if _has_psutil() else ""
     try:
         raw = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
@@ -117,22 +121,34 @@ def _started(pid: int) -> float | None:
         except OSError:
             return None
         return None if fields[0] in (b"Z", b"X") else int(fields[19])
+    if not _has_psutil():
+        return None
     import psutil  # 7 ms, and not on Linux
 
     try:
-        return psutil.Process(pid).create_time()
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
     except psutil.Error:
         return None
+
+
+def can_look_often() -> bool:
+    """Whether a search costs little. Without `/proc` every process of the system is asked for its environment."""
+    return _has_proc()
 
 
 def _has_proc() -> bool:
     return sys.platform == "linux" and _PROC.joinpath("self").exists()
 
 
+def _has_psutil() -> bool:
+    return sys.platform != "linux"
+
+
 def _processes(mark: Mark, younger_than: int) -> Iterator[Process]:
     if _has_proc():
         return _from_proc(mark, younger_than)
-    return _from_psutil(mark)
+    return _from_psutil(mark) if _has_psutil() else iter(())
 
 
 def _from_proc(mark: Mark, younger_than: int) -> Iterator[Process]:

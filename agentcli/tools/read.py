@@ -4,9 +4,9 @@ Files are streamed, so a line range of a huge file costs no memory. The text is 
 numbers, no BOM, LF for line ends. What a file is gets decided before it is opened.
 """
 
-import asyncio
 import os
 import shlex
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,13 +30,15 @@ from agentcli.tools.image_file import (
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.line_reader import MAX_LINE_CHARS, LineRange, read_lines
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.paths import display_path, find_file
+from agentcli.tools.paths import display_path, find_file, readable
 from agentcli.tools.regular_file import open_regular
+from agentcli.tools.stoppable import Stopped, in_thread
 from agentcli.tools.text_file import SAMPLE_BYTES, is_probably_text, name_of_binary, sniff
 from agentcli.tools.truncate import TruncatedBy, Truncation, plural, size, utf8_size
 
 DESCRIPTION = (
-    "Read a text file or an image (png, jpg, gif, webp, bmp). Shows at most 2000 lines or 50 KB; read on with offset."
+    "Read a text file, or look at an image (png, jpg, gif, webp, bmp). Text comes as it is, without line numbers: "
+    "at most 2000 lines or 50 KB; read on with offset."
 )
 
 
@@ -64,7 +66,8 @@ def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> A
     async def execute(
         tool_call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: Any = None, context: Any = None
     ) -> AgentToolResult:
-        return await asyncio.to_thread(read_file, msgspec.convert(params, ReadToolInput), options, known, signal)
+        arguments = msgspec.convert(params, ReadToolInput)
+        return await in_thread(lambda stopped: read_file(arguments, options, known, stopped), signal)
 
     return AgentTool(
         name="read",
@@ -76,18 +79,16 @@ def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> A
     )
 
 
-def read_file(
-    arguments: ReadToolInput, options: ToolOptions, known: KnownFiles, signal: AbortSignal
-) -> AgentToolResult:
-    """Read what the arguments name. Blocks; stops early once `signal` is aborted. Raises `ToolError`."""
+def read_file(arguments: ReadToolInput, options: ToolOptions, known: KnownFiles, stopped: Stopped) -> AgentToolResult:
+    """Read what the arguments name. Blocks until `stopped()`. Raises `ToolError`."""
     path = find_file(arguments.path, options.cwd)
     descriptor = open_regular(path, options.cwd)
     with FileIO(descriptor) as file:
         status = os.fstat(descriptor)
         try:
-            result = _read(file, path, status, arguments, options, signal)
+            result = _read(file, path, status, arguments, options, stopped)
         except OSError as error:
-            raise ToolError(f"{path} cannot be read: {error.strerror or error}") from error
+            raise ToolError(f"{readable(path)} cannot be read: {error.strerror or error}") from error
     known.seen(path, status)
     return result
 
@@ -98,13 +99,13 @@ def _read(
     status: os.stat_result,
     arguments: ReadToolInput,
     options: ToolOptions,
-    signal: AbortSignal,
+    stopped: Stopped,
 ) -> AgentToolResult:
     sample = file.read(SAMPLE_BYTES)
     shown = display_path(path, options.cwd)
-    notes = [] if path.name in arguments.path else [f"Opened {str(path)!r}."]
+    notes = [] if path.name in arguments.path else [f"Opened {readable(path)!r}."]
     if not sample:
-        details = ReadToolDetails(path=str(path), encoding="utf-8", total_lines=0)
+        details = ReadToolDetails(path=readable(path), encoding="utf-8", total_lines=0)
         return _result(f"{shown} is empty (0 bytes).", notes, details)
     if image_format_of(sample):
         image = read_image(file, sample, status.st_size)
@@ -126,7 +127,7 @@ def _read(
         first=first,
         count=min(arguments.limit or options.max_lines, options.max_lines),
         max_bytes=options.max_bytes,
-        stopped=lambda: signal.aborted,
+        stopped=stopped,
     )
     if not lines.shown:
         raise ToolError(f"offset {first} is past the end: {shown} has {plural(lines.total or 0, 'line')}")
@@ -144,37 +145,44 @@ def _text_result(
 ) -> AgentToolResult:
     first = arguments.offset or 1
     last = first + lines.shown - 1
-    limited = (arguments.limit or options.max_lines + 1) <= options.max_lines and lines.stopped_by is None
-    stopped_by = lines.stopped_by or (TruncatedBy.LINES if lines.has_more and not limited else None)
-    truncation = None
-    if stopped_by is not None and lines.has_more:
-        truncation = Truncation(
-            truncated_by=stopped_by,
-            total_lines=lines.total or 0,
-            total_bytes=file_size,
-            shown_lines=lines.shown,
-            shown_bytes=utf8_size(lines.text),
-            first_line=first,
-        )
+    is_as_asked = lines.stopped_by is None and (arguments.limit or options.max_lines + 1) <= options.max_lines
+    stopped_by = lines.stopped_by or (TruncatedBy.LINES if lines.has_more and not is_as_asked else None)
     if lines.cut:
         notes.append(_cut_note(lines, shown))
     if lines.has_more:
         notes.append(_more_note(lines, first, last, stopped_by, options))
-    if label := lines.kind.label:
-        notes.append(f"The file is {label}, not UTF-8." if lines.kind.encoding != "utf-8" else f"The file is {label}.")
-    if lines.replaced:
-        notes.append("Bytes that are not text in this encoding are shown as \ufffd.")
-    if arguments.path.lower().endswith(IMAGE_SUFFIXES):
-        notes.append("The name says image, but the file holds text.")
+    notes += _kind_notes(lines, arguments.path)
     details = ReadToolDetails(
-        path=str(path),
+        path=readable(path),
         encoding=lines.kind.encoding,
         first_line=first,
         last_line=last,
         total_lines=lines.total,
-        truncation=truncation,
+        truncation=_truncation(lines, first, file_size, stopped_by),
     )
     return _result(lines.text, notes, details)
+
+
+def _truncation(lines: LineRange, first: int, file_size: int, stopped_by: TruncatedBy | None) -> Truncation | None:
+    if stopped_by is None or not lines.has_more:
+        return None
+    return Truncation(
+        truncated_by=stopped_by,
+        total_lines=lines.total or 0,
+        total_bytes=file_size,
+        shown_lines=lines.shown,
+        shown_bytes=utf8_size(lines.text),
+        first_line=first,
+    )
+
+
+def _kind_notes(lines: LineRange, name: str) -> Iterator[str]:
+    if label := lines.kind.label:
+        yield f"The file is {label}." if lines.kind.encoding == "utf-8" else f"The file is {label}, not UTF-8."
+    if lines.replaced:
+        yield "Bytes that are not text in this encoding are shown as \ufffd."
+    if name.lower().endswith(IMAGE_SUFFIXES):
+        yield "The name says image, but the file holds text."
 
 
 def _more_note(lines: LineRange, first: int, last: int, stopped_by: TruncatedBy | None, options: ToolOptions) -> str:
@@ -196,7 +204,7 @@ def _cut_note(lines: LineRange, shown: str) -> str:
 
 
 def _image_result(image: ReadImage, path: Path, shown: str, notes: list[str], options: ToolOptions) -> AgentToolResult:
-    details = ReadToolDetails(path=str(path), image=image.info)
+    details = ReadToolDetails(path=readable(path), image=image.info)
     text = f"Image {shown}: {image.description}"
     if not options.image_input:
         return _result(f"{text} It is not shown, because images are switched off.", notes, details)

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
-from agentcli.tools.paths import display_path, kind_of
+from agentcli.tools.paths import display_path, kind_of, readable
 
 
 def open_regular(path: Path, cwd: Path) -> int:
@@ -16,7 +16,9 @@ def open_regular(path: Path, cwd: Path) -> int:
         # A FIFO that takes the file's place right now must not block us.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError as error:
-        raise ToolError(f"{path} cannot be read: {error.strerror or error}", hint=_permission_hint(error)) from error
+        raise ToolError(
+            f"{readable(path)} cannot be read: {error.strerror or error}", hint=_permission_hint(error)
+        ) from error
     try:
         _check_kind(path, os.fstat(descriptor).st_mode, cwd)
     except BaseException:
@@ -33,9 +35,11 @@ def _check_kind(path: Path, mode: int, cwd: Path) -> None:
     if stat.S_ISDIR(mode):
         raise ToolError(f"{display_path(path, cwd)} is a folder, not a file. {_listing(path)}")
     if not stat.S_ISREG(mode):
-        raise ToolError(f"{path} is {kind_of(mode)}, not a regular file", hint="read reads regular files only")
+        raise ToolError(
+            f"{readable(path)} is {kind_of(mode)}, not a regular file", hint="read reads regular files only"
+        )
     if str(path).startswith(("/dev/fd/", "/dev/std")) or "/proc/self/fd/" in str(path):
-        raise ToolError(f"{path} is an open descriptor of agentcli, not a regular file")
+        raise ToolError(f"{readable(path)} is an open descriptor of agentcli, not a regular file")
 
 
 def _listing(folder: Path, most: int = 30) -> str:
@@ -47,4 +51,4 @@ def _listing(folder: Path, most: int = 30) -> str:
     if not names:
         return "It is empty."
     more = f" … and {len(names) - most:,} more" if len(names) > most else ""
-    return f"It holds: {', '.join(names[:most])}{more}"
+    return f"It holds: {readable(', '.join(names[:most]))}{more}"

@@ -5,8 +5,12 @@ is guessed by `charset-normalizer` from a sample. A NUL byte in other text makes
 """
 
 import codecs
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
 
 SAMPLE_BYTES = 65_536
 _GUESS_BYTES = 4096
@@ -28,7 +32,7 @@ class TextKind(Struct, frozen=True):
     @property
     def unit(self) -> int:
         """Bytes of one code unit; line ends can be searched as single bytes only where it is 1."""
-        return 4 if "32" in self.encoding else 2 if "utf-16" in self.encoding else 1
+        return 4 if self.encoding.startswith("utf-32") else 2 if self.encoding.startswith("utf-16") else 1
 
     @property
     def label(self) -> str:
@@ -94,11 +98,17 @@ def guess_encoding(sample: bytes) -> str:
     if high >= 8:
         from charset_normalizer import from_bytes  # 7 ms
 
-        best = from_bytes(evidence).best()
-        if best is not None and _decodes(evidence, best.encoding):
-            return best.encoding
+        matches = list(from_bytes(evidence))
+        # Of the encodings that fit equally well, Western European is by far the most used.
+        best = [match.encoding for match in matches if _rank(match) == _rank(matches[0])]
+        if best:
+            return "cp1252" if "cp1252" in best else best[0]
     # Too little to guess from: Windows' Western European, in which nearly every byte is a letter or a sign.
     return "cp1252" if _decodes(evidence, "cp1252") else "latin-1"
+
+
+def _rank(match: "CharsetMatch") -> tuple[float, float]:
+    return match.chaos, match.coherence
 
 
 def _decodes(data: bytes, encoding: str) -> bool:
@@ -110,12 +120,12 @@ def _decodes(data: bytes, encoding: str) -> bool:
 
 
 def _sniff_utf16(sample: bytes) -> TextKind | None:
-    """UTF-16 without BOM has its NUL bytes nearly all on one side; None if this has not."""
+    """UTF-16 without BOM has its NUL bytes nearly all on one side; None if they are not."""
     sample = sample[: len(sample) & ~1]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     half = len(sample) // 2
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
-        if zeros >= half * 0.4 and others == 0 and _decodes(sample, encoding):
+        if zeros >= half * 0.4 and others * 10 <= zeros and _decodes(sample, encoding):
             text = sample.decode(encoding, "ignore")
             if not any(char < " " and char not in "\t\n\r\f" for char in text):
                 return TextKind(encoding)

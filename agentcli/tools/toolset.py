@@ -27,7 +27,7 @@ class Toolset:
         self._spill = spill
 
     async def close(self) -> None:
-        """End jobs and background children (TERM, KILL after two seconds) and remove the files of long outputs."""
+        """End jobs and background children (TERM, then KILL) and remove the files of long outputs."""
         await self._commands.close()
         self._spill.remove()
 

@@ -23,7 +23,7 @@ class Truncation(Struct, frozen=True, omit_defaults=True):
     shown_lines: int
     shown_bytes: int
     first_line: int
-    """1-based number of the first line that is shown."""
+    """1-based number of the first line that is shown; 0 if lines were not counted."""
     partial_line: bool = False
     """The one line that is shown is itself cut."""
 
@@ -55,7 +55,10 @@ def utf8_size(text: str) -> int:
 
 
 def tail_of(text: str, max_lines: int, max_bytes: int) -> tuple[str, TruncatedBy | None]:
-    """The last whole lines of `text` that fit; if the last line alone does not, its end. None if all of it fits."""
+    """The last whole lines of `text` that fit, without a line end behind them; None if all of it fits.
+
+    If the last line alone does not fit, its end.
+    """
     body = text.removesuffix("\n")
     start, cut = len(body), None
     for _ in range(max_lines):
@@ -64,12 +67,11 @@ def tail_of(text: str, max_lines: int, max_bytes: int) -> tuple[str, TruncatedBy
             break
     else:
         cut = TruncatedBy.LINES
-    kept = text[start + 1 :]
+    kept = body[start + 1 :]
     if utf8_size(kept) <= max_bytes:
         return kept, cut
     data = kept.encode("utf-8", "replace")
-    end = len(data) - kept.endswith("\n")
-    newline = data.find(b"\n", len(data) - max_bytes - 1, end)
+    newline = data.find(b"\n", len(data) - max_bytes - 1)
     start = newline + 1 if newline >= 0 else len(data) - max_bytes
     return data[start:].decode("utf-8", "ignore"), TruncatedBy.BYTES
 
@@ -89,3 +91,22 @@ def head_of(text: str, max_lines: int, max_bytes: int) -> tuple[str, TruncatedBy
     data = kept.encode("utf-8", "replace")[:max_bytes]
     newline = data.rfind(b"\n")
     return data[: newline + 1 if newline >= 0 else max_bytes].decode("utf-8", "ignore"), TruncatedBy.BYTES
+
+
+def listing(text: str, max_lines: int, max_bytes: int, notes: list[str]) -> tuple[str, Truncation | None]:
+    """The head of a list of lines, with notes below it, one of them about the cut; and the record of the cut."""
+    kept, cut = head_of(text, max_lines, max_bytes)
+    kept = kept.rstrip("\n")
+    truncation = None
+    if cut is not None:
+        limit = size(max_bytes) if cut is TruncatedBy.BYTES else plural(max_lines, "line")
+        notes = [*notes, f"Cut at {limit}; be more precise to see the rest."]
+        truncation = Truncation(
+            truncated_by=cut,
+            total_lines=line_count(text),
+            total_bytes=utf8_size(text),
+            shown_lines=line_count(kept),
+            shown_bytes=utf8_size(kept),
+            first_line=1,
+        )
+    return kept + (f"\n\n[{' '.join(notes)}]" if notes else ""), truncation

@@ -21,11 +21,11 @@ from agentcli.tools.atomic_write import write_atomically, write_error
 from agentcli.tools.file_access import FileAccess
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.paths import display_path, find_target, kind_of
+from agentcli.tools.paths import display_path, find_target, kind_of, readable
 from agentcli.tools.text_file import SAMPLE_BYTES, TextKind, sniff
 from agentcli.tools.truncate import line_count, plural
 
-DESCRIPTION = "Create a file, or replace all of it. Makes parent folders. Use edit to change parts of a file."
+DESCRIPTION = "Create a file, or replace all of one. Makes parent folders. To change parts of a file use edit."
 
 
 class WriteToolInput(Struct):
@@ -52,9 +52,11 @@ def create_write_tool(options: ToolOptions, files: FileAccess | None = None) -> 
     ) -> AgentToolResult:
         arguments = msgspec.convert(params, WriteToolInput)
         cwd = options.cwd
+        if arguments.path.endswith("/"):
+            raise ToolError(f"{arguments.path} names a folder, not a file", hint="give the name of the file too")
         details = await access.queue.run(
             lambda: find_target(arguments.path, cwd),
-            lambda path: write_file(path, arguments.content, access.known),
+            lambda: write_file(find_target(arguments.path, cwd), arguments.content, access.known),
             signal,
         )
         return AgentToolResult(content=[TextContent(_report(details, cwd))], details=details)
@@ -82,7 +84,7 @@ def write_file(path: Path, content: str, known: KnownFiles) -> WriteToolDetails:
         _make_parents(path)
     known.seen(path, write_atomically(path, [data]))
     return WriteToolDetails(
-        path=str(path),
+        path=readable(path),
         created=created,
         lines=line_count(text),
         bytes=len(data),
@@ -101,10 +103,12 @@ def _style_of(path: Path, known: KnownFiles) -> tuple[TextKind, bool, bool]:
     except OSError as error:
         raise write_error(path, error) from error
     if not stat.S_ISREG(status.st_mode):
-        raise ToolError(f"{path} is {kind_of(status.st_mode)}, not a regular file", hint="choose another path")
+        raise ToolError(
+            f"{readable(path)} is {kind_of(status.st_mode)}, not a regular file", hint="choose another path"
+        )
     if known.is_stale(path, status):
         raise ToolError(
-            f"{path} was not written: it has changed on disk since you last read it",
+            f"{readable(path)} was not written: it has changed on disk since you last read it",
             hint="read it again, then write it with those changes, or use edit",
         )
     try:
@@ -140,9 +144,13 @@ def _make_parents(path: Path) -> None:
     try:
         parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise ToolError(f"{path} was not written: {parent} is not a folder", hint="choose another path") from None
+        raise ToolError(
+            f"{readable(path)} was not written: {readable(parent)} is not a folder", hint="choose another path"
+        ) from None
     except NotADirectoryError as error:
-        raise ToolError(f"{path} was not written: a part of {parent} is a file", hint="choose another path") from error
+        raise ToolError(
+            f"{readable(path)} was not written: a part of {readable(parent)} is a file", hint="choose another path"
+        ) from error
     except OSError as error:
         raise write_error(path, error) from error
 
@@ -151,8 +159,8 @@ def _not_encodable(path: Path, kind: TextKind, error: UnicodeEncodeError) -> Too
     char = error.object[error.start]
     if "\ud800" <= char <= "\udfff":
         reason = f"the text holds half a character (lone surrogate U+{ord(char):04X}) at {error.start}"
-        return ToolError(f"{path} was not written: {reason}", hint="write the text anew")
-    return ToolError(f"{path} was not written: {kind.label} has no {char!r}", hint="use other characters")
+        return ToolError(f"{readable(path)} was not written: {reason}", hint="write the text anew")
+    return ToolError(f"{readable(path)} was not written: {kind.label} has no {char!r}", hint="use other characters")
 
 
 def _report(details: WriteToolDetails, cwd: Path) -> str:

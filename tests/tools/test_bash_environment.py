@@ -1,0 +1,165 @@
+"""What commands find around them: no keys, no editor, no pager, no prompt, the right folder."""
+
+import os
+import shlex
+import time
+from pathlib import Path
+
+import pytest
+
+from agentcli.tools.commands import names_its_folder
+from tests.tools.conftest import Tools
+from tests.tools.processes import unique, with_command
+
+SLEEP = unique(612)
+
+
+async def test_provider_keys_are_not_in_the_environment_of_commands(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-CANARY-1234567890")
+    monkeypatch.setenv("other_api_key", "sk-CANARY-0987654321")
+    monkeypatch.setenv("HARMLESS", "stays")
+    tools.options.hidden_env = frozenset({"SOME_API_KEY", "OTHER_API_KEY"})
+    answer = await tools.bash("env")
+    assert "CANARY" not in answer.text
+    assert "HARMLESS=stays" in answer.text
+
+
+async def test_extra_variables_win(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHO", "outside")
+    tools.options.extra_env = {"WHO": "options", "PAGER": "less"}
+    assert (await tools.bash("echo $WHO $PAGER")).text == "options less"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ('read -p "Name? " x; echo "rc=$? got=[$x]"', "rc=1 got=[]"),
+        ("cat; echo after-cat", "after-cat"),
+        ("python3; echo after-python", "after-python"),
+        ("GIT_ASKPASS= git ls-remote https://127.0.0.1:9/none.git; echo rc=$?", "rc=128"),
+        ("read x < /dev/tty; echo rc=$?", "rc=1"),
+        ("bash -i -c 'read x'; echo ended", "ended"),
+    ],
+)
+async def test_nothing_waits_for_a_person(tools: Tools, command: str, said: str) -> None:
+    start = time.monotonic()
+    answer = await tools.bash(command, timeout=20)
+    assert said in answer.text
+    assert time.monotonic() - start < 10
+
+
+async def test_git_gets_neither_an_editor_nor_a_pager(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "PAGER", "GIT_PAGER"):
+        monkeypatch.setenv(name, SLEEP)
+    who = f"-c user.name=n -c user.email=n@example.invalid -c core.editor='{SLEEP}' -c core.pager='{SLEEP}'"
+    answer = await tools.bash(f"git init -q r && cd r && git {who} commit --allow-empty; echo rc=$?", timeout=20)
+    assert not answer.details.timed_out
+    assert "empty commit message" in answer.text
+    assert "rc=1" in answer.text
+    answer = await tools.bash(
+        f"cd r && git {who} commit -q --allow-empty -m one; git --paginate log; echo rc=$?", timeout=20
+    )
+    assert "one" in answer.text
+    assert "rc=0" in answer.text
+    answer = await tools.bash(f"cd r && git {who} rebase -i --root; echo rc=$?", timeout=20)
+    assert "rc=0" in answer.text
+    assert with_command(SLEEP) == []
+
+
+async def test_a_missing_folder_is_told_by_name_and_used_again_when_it_is_back(tools: Tools, cwd: Path) -> None:
+    assert not (await tools.bash(f"rm -rf {cwd}")).is_error
+    answer = await tools.bash("touch lost; true")
+    assert answer.is_error
+    assert str(cwd) in answer.text
+    assert "nothing was run" in answer.text and "mkdir -p" in answer.text
+    answer = await tools.bash("cd /tmp && echo alive")
+    assert answer.text == "alive"
+    assert (await tools.write(cwd.parent / "elsewhere.txt", "x")).is_error is False
+    assert (await tools.read(cwd.parent / "elsewhere.txt")).text == "x"
+    assert not (await tools.bash(f"mkdir -p {cwd}")).is_error
+    assert (await tools.bash("pwd")).text == str(cwd)
+
+
+async def test_a_command_that_runs_without_its_folder_finds_an_empty_private_one(tools: Tools, cwd: Path) -> None:
+    (cwd.parent / "precious").write_text("x")
+    cwd.rmdir()
+    answer = await tools.bash("cd /no/such/folder/at/all; ls -A; rm -rf ./* ; pwd")
+    assert str(tools.options.spill_dir) in answer.text
+    assert (cwd.parent / "precious").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "names_it"),
+    [
+        ("cd /tmp && ls", True),
+        ("mkdir -p '/tmp/x y'", True),
+        ("cd ~", True),
+        ("cd sub && ls", False),
+        ("mkdir -p sub", False),
+        ("ls", False),
+        ("cd", False),
+        ("", False),
+        ("cdr /tmp", False),
+    ],
+)
+def test_only_a_command_that_names_its_folder_needs_none(command: str, names_it: bool) -> None:
+    assert names_its_folder(command) is names_it
+
+
+async def test_commands_use_the_folder_of_the_options_and_not_that_of_the_process(tools: Tools, cwd: Path) -> None:
+    link = cwd.parent / "link"
+    link.symlink_to(cwd)
+    tools.options.cwd = link
+    assert (await tools.bash("pwd")).text == str(link)
+    assert str(Path.cwd()) != str(cwd)
+
+
+async def test_a_shell_that_cannot_be_started_is_an_error_of_the_call(tools: Tools, cwd: Path) -> None:
+    tools.options.shell = cwd / "no-such-shell"
+    answer = await tools.bash("true")
+    assert answer.is_error
+    assert "no-such-shell" in answer.text
+    tools.options.shell = None
+    assert not (await tools.bash("true")).is_error
+
+
+@pytest.mark.parametrize("command", ["echo a\0b", "echo \ud83d", "\0", ""])
+async def test_a_command_that_no_shell_can_take_is_an_error_of_the_call(tools: Tools, command: str) -> None:
+    answer = await tools.bash(command)
+    assert answer.is_error
+    assert answer.text.isprintable()
+    assert (await tools.bash("echo fine")).text == "fine"
+
+
+async def test_cmd_is_not_taken_for_command(tools: Tools) -> None:
+    answer = await tools("bash", {"cmd": "echo ran"})
+    assert answer.is_error
+    assert "command" in answer.text
+    assert "ran" not in answer.text.replace("`", "").split()
+
+
+async def test_a_command_that_begins_like_an_option_is_a_command(tools: Tools) -> None:
+    answer = await tools.bash("-x 2>/dev/null; echo ran")
+    assert answer.text == "ran"
+
+
+async def test_a_command_may_be_longer_than_one_argument_can_be(tools: Tools) -> None:
+    text = "x" * 300_000
+    answer = await tools.bash(f"cat > big.txt <<'END'\n{text}\nEND\nwc -c < big.txt")
+    assert answer.text.strip() == "300001"
+
+
+async def test_quotes_and_lines_reach_the_shell_as_they_are(tools: Tools) -> None:
+    text = 'it\'s "a" $HOME `x` \\ \n%s é 💩'
+    assert (await tools.bash(f"printf %s {shlex.quote(text)}")).text == text
+
+
+async def test_no_descriptor_of_the_agent_reaches_a_command(tools: Tools, cwd: Path) -> None:
+    descriptor = os.open(cwd, os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
+    try:
+        assert (await tools.bash("ls /proc/self/fd")).text.split() == ["0", "1", "2", "3"]
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,116 @@
+"""Background jobs: started, looked at, waited for, killed."""
+
+import asyncio
+import time
+
+from agentcli.agent.abort import AbortController
+from tests.tools.conftest import Tools
+from tests.tools.processes import unique, with_command
+
+SLEEP = unique(51)
+
+
+async def test_a_job_is_started_at_once_and_named_by_an_id(tools: Tools) -> None:
+    start = time.monotonic()
+    answer = await tools.bash(f"echo up; {SLEEP}", background=True)
+    assert time.monotonic() - start < 3
+    assert answer.details.running
+    assert answer.text.startswith("up\n")
+    assert f"job={answer.details.job}" in answer.text
+
+
+async def test_a_look_at_a_job_shows_only_what_is_new(tools: Tools) -> None:
+    job = (
+        await tools.bash(f"echo one; sleep 0.8; echo two; sleep 0.4; echo three; {SLEEP}", background=True)
+    ).details.job
+    await asyncio.sleep(0.6)
+    assert (await tools("bash", {"job": job})).text.startswith("two\n")
+    await asyncio.sleep(0.5)
+    assert (await tools("bash", {"job": job})).text.startswith("three\n")
+    assert (await tools("bash", {"job": job})).text.startswith("(no output)\n")
+
+
+async def test_a_job_can_be_waited_for(tools: Tools) -> None:
+    job = (await tools.bash("sleep 0.8; echo ready; exit 4", background=True)).details.job
+    answer = await tools("bash", {"job": job, "timeout": 20})
+    assert answer.text.startswith("ready\n")
+    assert "exited with code 4" in answer.text
+    assert answer.is_error
+    assert not answer.details.running
+    assert answer.details.exit_code == 4
+
+
+async def test_waiting_for_a_job_ends_with_the_time_or_the_abort_but_does_not_end_the_job(tools: Tools) -> None:
+    job = (await tools.bash(SLEEP, background=True)).details.job
+    start = time.monotonic()
+    assert (await tools("bash", {"job": job, "timeout": 0.3})).details.running
+    controller = AbortController()
+    asyncio.get_running_loop().call_later(0.2, controller.abort)
+    assert (await tools("bash", {"job": job, "timeout": 60}, signal=controller.signal)).details.running
+    assert time.monotonic() - start < 5
+    assert with_command(SLEEP)
+
+
+async def test_a_job_can_be_killed(tools: Tools) -> None:
+    job = (await tools.bash(f"echo up; setsid {SLEEP} & {SLEEP}", background=True)).details.job
+    answer = await tools("bash", {"job": job, "kill": True})
+    assert "has ended. Killed" in answer.text
+    assert with_command(SLEEP) == []
+
+
+async def test_a_job_that_has_ended_is_told_once_and_then_unknown(tools: Tools) -> None:
+    answer = await tools.bash("echo quick", background=True)
+    assert answer.text.startswith("quick\n")
+    assert "has ended" in answer.text
+    again = await tools("bash", {"job": answer.details.job})
+    assert again.is_error
+    assert "no job" in again.text
+
+
+async def test_an_unknown_job_is_an_error_that_names_the_known_ones(tools: Tools) -> None:
+    job = (await tools.bash(SLEEP, background=True)).details.job
+    answer = await tools("bash", {"job": "nonsense"})
+    assert answer.is_error
+    assert f"Jobs: {job}" in answer.text
+
+
+async def test_a_call_for_both_a_command_and_a_job_is_refused(tools: Tools) -> None:
+    answer = await tools("bash", {"job": "1", "command": "touch ran"})
+    assert answer.is_error
+    assert "not both" in answer.text
+
+
+async def test_a_number_may_stand_for_the_id(tools: Tools) -> None:
+    job = (await tools.bash(SLEEP, background=True)).details.job
+    assert (await tools("bash", {"job": int(job), "command": ""})).details.running
+
+
+async def test_a_job_may_have_a_timeout(tools: Tools) -> None:
+    job = (await tools.bash(f"echo up; {SLEEP}", background=True, timeout=0.7)).details.job
+    answer = await tools("bash", {"job": job, "timeout": 20})
+    assert "Timed out after 0.7 s" in answer.text
+    assert with_command(SLEEP) == []
+
+
+async def test_what_a_command_left_running_can_be_looked_at_and_killed_as_a_job(tools: Tools) -> None:
+    first = await tools.bash(f"(sleep 0.5; echo later; {SLEEP}) & echo now")
+    assert first.text.startswith("now\n")
+    await asyncio.sleep(0.6)
+    job = first.details.job
+    answer = await tools("bash", {"job": job})
+    assert answer.text.startswith("later\n")
+    assert answer.details.running
+    await tools("bash", {"job": job, "kill": True})
+    assert with_command(SLEEP) == []
+
+
+async def test_a_job_without_output_left_is_running_as_long_as_its_process_is(tools: Tools) -> None:
+    first = await tools.bash(f"{SLEEP} >/dev/null 2>&1 & true")
+    assert (await tools("bash", {"job": first.details.job})).details.running
+
+
+async def test_a_long_job_output_is_cut_like_any_other(tools: Tools) -> None:
+    job = (await tools.bash("sleep 0.7; seq 1 9000", background=True)).details.job
+    answer = await tools("bash", {"job": job, "timeout": 20})
+    assert answer.text.startswith("7001\n")
+    assert "Showing lines 7001-9000 of 9000" in answer.text
