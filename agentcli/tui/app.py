@@ -1,0 +1,212 @@
+"""ChatApp: the screen, and what keys and messages do to it.
+
+Composition only: what a run is belongs to the runtime, what is shown of it to `chat`, what keys mean to the widgets.
+The runtime is made after the first paint, so that the prompt is there at once; what was sent before it is ready waits.
+"""
+
+import asyncio
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.timer import Timer
+
+from agentcli.agent.errors import AgentcliError
+from agentcli.tui.leaving import Leaving, crash_report
+from agentcli.tui.palette import Palette
+from agentcli.tui.terminal import Terminal, TerminalGone
+from agentcli.tui.widgets.editor import Editor
+from agentcli.tui.widgets.footer import Footer
+from agentcli.tui.widgets.queue_list import QueueList
+from agentcli.tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from agentcli.runtime.options import RuntimeOptions
+    from agentcli.runtime.runtime import Runtime
+    from agentcli.tui.bridge import Bridge
+    from agentcli.tui.chat import Chat
+
+QUIT_WITHIN_S = 1.0
+"""Two Ctrl+C in so short a time quit."""
+SMALL_ROWS, SMALL_COLUMNS = 10, 24
+"""A smaller terminal has no room for a frame round the editor."""
+
+
+class ChatApp(App[None], inherit_bindings=False):
+    """Args:
+    options: what the runtime is made from.
+
+    `run` returns the exit code, and raises the `AgentcliError` that kept the runtime from being made.
+    """
+
+    TITLE = "agentcli"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = "Screen { layout: vertical; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", "Page up", priority=True),
+        Binding("pagedown", "page(1)", "Page down", priority=True),
+        Binding("ctrl+home", "to_start", "Start of the conversation", priority=True),
+        Binding("ctrl+end", "to_end", "End of the conversation", priority=True),
+    ]
+
+    def __init__(self, options: "RuntimeOptions") -> None:
+        super().__init__(driver_class=Terminal)
+        self.options = options
+        self.failure: AgentcliError | None = None
+        """Why the runtime could not be made."""
+        self.chat: Chat | None = None
+        """None until the runtime is there."""
+        self._early: list[Editor.Submitted] = []
+        """Sent before there was a runtime."""
+        self._leaving = Leaving(self)
+        self._interrupted_at = -QUIT_WITHIN_S
+        self._clock: Timer | None = None
+
+    @property
+    def runtime(self) -> "Runtime | None":
+        return self.chat.runtime if self.chat else None
+
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+        yield QueueList()
+        yield Editor()
+        yield Footer()
+
+    def run(self, **arguments: Any) -> int:  # type: ignore[override]
+        super().run(**arguments)
+        if self.failure is not None:
+            raise self.failure
+        return self.return_code or 0
+
+    def on_mount(self) -> None:
+        self.transcript = self.query_one(Transcript)
+        self.queue = self.query_one(QueueList)
+        self.editor = self.query_one(Editor)
+        self.footer = self.query_one(Footer)
+        self.editor.focus()
+        self.footer.activity = "starting"
+        self._use_theme()
+        self.theme_changed_signal.subscribe(self, lambda theme: self._use_theme())
+        self._leaving.watch()
+        self.call_after_refresh(self._start)
+
+    def _use_theme(self) -> None:
+        self.transcript.set_palette(Palette(self.get_css_variables()))
+
+    # The runtime
+
+    def _start(self) -> None:
+        self.run_worker(self._open_chat(), name="start")
+
+    async def _open_chat(self) -> None:
+        try:
+            # In a thread, so that keys are taken meanwhile.
+            module = await asyncio.to_thread(import_module, "agentcli.tui.chat")
+            chat: Chat = module.Chat.open(self.options, self.transcript, self.post_message)
+        except AgentcliError as error:
+            self.failure = error
+            self.exit(return_code=1)
+            return
+        self.chat = chat
+        self.footer.set_folder(chat.runtime.cwd)
+        self._clock = self.set_interval(1.0, self._tick, pause=True)
+        early, self._early = self._early, []
+        for submitted in early:
+            chat.send(submitted.text, submitted.follow_up)
+        self._show_state()
+        # 20 ms that the first answer need not wait for.
+        await asyncio.to_thread(import_module, "markdown_it")
+
+    def on_bridge_batch(self, batch: "Bridge.Batch") -> None:
+        if self.chat is None:
+            return
+        self.chat.apply(batch)
+        self._show_state()
+        self.call_after_refresh(self.chat.bridge.done)
+
+    def _show_state(self) -> None:
+        """The queue, the footer, and whether a clock runs."""
+        waiting = [("waits for the start", submitted.text) for submitted in self._early]
+        if (chat := self.chat) is not None:
+            waiting += chat.waiting
+            conversation = chat.conversation
+            self.footer.show(chat.model, chat.activity, conversation.input_tokens, conversation.output_tokens)
+            if self._clock is not None:
+                (self._clock.resume if conversation.has_clock else self._clock.pause)()
+        self.queue.show(waiting)
+
+    def _tick(self) -> None:
+        if self.chat is not None:
+            self.chat.conversation.tick(time.monotonic())
+
+    # What the person does
+
+    def on_editor_submitted(self, message: Editor.Submitted) -> None:
+        self.transcript.follow()
+        if self.chat is None:
+            self._early.append(message)
+        else:
+            self.chat.send(message.text, message.follow_up)
+        self._show_state()
+
+    def on_editor_abort_asked(self) -> None:
+        """Stop, and give what waits back before the draft."""
+        waiting = [submitted.text for submitted in self._early]
+        self._early = []
+        if self.chat is not None:
+            waiting += self.chat.stop()
+        if waiting:
+            draft = self.editor.text
+            self.editor.put("\n\n".join([*waiting, *([draft] if draft.strip() else [])]))
+        self._show_state()
+
+    def on_editor_interrupted(self) -> None:
+        if self._early or (self.runtime is not None and self.runtime.is_busy):
+            self.on_editor_abort_asked()
+            return
+        now = time.monotonic()
+        if now - self._interrupted_at < QUIT_WITHIN_S:
+            self.exit()
+            return
+        self._interrupted_at = now
+        self.footer.hint("Ctrl+C again quits")
+        self.set_timer(QUIT_WITHIN_S, self.footer.hint)
+
+    def on_editor_quit_asked(self) -> None:
+        self.exit()
+
+    def on_editor_end_asked(self) -> None:
+        self.action_to_end()
+
+    def action_page(self, direction: int) -> None:
+        self.transcript.scroll_relative(y=direction * max(self.transcript.size.height - 2, 1), animate=False)
+
+    def action_to_start(self) -> None:
+        self.transcript.scroll_home(animate=False)
+
+    def action_to_end(self) -> None:
+        self.transcript.follow()
+
+    def on_resize(self, event: events.Resize) -> None:
+        tiny = event.size.height < SMALL_ROWS or event.size.width < SMALL_COLUMNS
+        self.query_one(Editor).set_class(tiny, "-tiny")
+
+    # The end
+
+    def on_terminal_gone(self, message: TerminalGone) -> None:
+        self._leaving.leave(1)
+
+    async def on_unmount(self) -> None:
+        """The terminal has been put back; what the runtime holds is let go of."""
+        if self.chat is not None:
+            await self.chat.close()
+        self._leaving.done()
+
+    def _fatal_error(self) -> None:
+        # Textual's report shows local variables, which may hold keys, and escape sequences as they are.
+        if self._exception is not None:
+            self._exit_renderables.append(crash_report(self._exception))
+        self._close_messages_no_wait()

@@ -1,0 +1,292 @@
+"""Conversation: which items the transcript has, as the events say, and what the agent is doing."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agentcli.agent.assistant_events import (
+    TextDeltaEvent,
+    TextEndEvent,
+    TextStartEvent,
+    ThinkingDeltaEvent,
+    ThinkingEndEvent,
+    ThinkingStartEvent,
+    ToolCallDeltaEvent,
+    ToolCallEndEvent,
+    ToolCallStartEvent,
+)
+from agentcli.agent.errors import AgentcliError
+from agentcli.agent.events import (
+    AgentEndEvent,
+    MessageEndEvent,
+    MessageStartEvent,
+    MessageUpdateEvent,
+    ToolExecutionEndEvent,
+    ToolExecutionStartEvent,
+    ToolExecutionUpdateEvent,
+    TurnStartEvent,
+)
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    CompactionSummaryMessage,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    text_of,
+)
+from agentcli.runtime.events import (
+    AgentSettledEvent,
+    CompactionEndEvent,
+    CompactionStartEvent,
+    NoticeEvent,
+    RetryEndEvent,
+    RetryStartEvent,
+)
+from agentcli.tui.items.assistant_text import AssistantText
+from agentcli.tui.items.history import history_items
+from agentcli.tui.items.item import Item
+from agentcli.tui.items.notice import Notice, NoticeKind
+from agentcli.tui.items.outcome import outcome_notice
+from agentcli.tui.items.thinking import Thinking
+from agentcli.tui.items.tool_panel import ToolPanel
+from agentcli.tui.widgets.transcript import Transcript
+
+
+class Conversation:
+    """Args:
+    transcript: where the items go.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self._activity = ""
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self._blocks: dict[int, Item] = {}
+        """Items of the message that streams, by content index."""
+        self._panels: dict[str, ToolPanel] = {}
+        """The last panel of each call id."""
+        self._running: dict[ToolPanel, None] = {}
+        """Calls that have started and not ended, in order."""
+        self._retry: tuple[Notice, RetryStartEvent, float] | None = None
+        """The notice that counts down, what it is about, and when the wait ends."""
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether something on the screen changes with the time."""
+        return self._retry is not None or bool(self._running)
+
+    @property
+    def activity(self) -> str:
+        """What the agent is doing, in a word or two; empty if nothing."""
+        if self._running:
+            return f"running {', '.join(dict.fromkeys(panel.call.name for panel in self._running))}"
+        return self._activity
+
+    def show_history(self, messages: Sequence[AgentMessage]) -> None:
+        items, self._panels = history_items(messages)
+        self.transcript.append(items)
+        for message in messages:
+            self._count(message)
+        self.transcript.show()
+
+    def notice(self, text: str) -> None:
+        self._add(Notice(text))
+        self.transcript.show()
+
+    def failure(self, error: AgentcliError) -> None:
+        self._add(Notice(error.message, NoticeKind.ERROR, error.hint))
+        self.transcript.show()
+
+    def apply(self, events: Iterable[Any], now: float) -> None:
+        """Bring the items up to date. `now` is of the monotonic clock, in seconds."""
+        for event in events:
+            self._apply(event, now)
+        self.transcript.show()
+
+    def tick(self, now: float) -> None:
+        """Let the clocks on the screen go on."""
+        for panel in self._running:
+            panel.tick(now)
+            self.transcript.changed(panel)
+        if self._retry is not None:
+            notice, event, end = self._retry
+            notice.text = _retry_text(event, max(end - now, 0.0))
+            self.transcript.changed(notice)
+        self.transcript.show()
+
+    def _apply(self, event: Any, now: float) -> None:
+        match event:
+            case MessageUpdateEvent():
+                self._update(event)
+            case MessageStartEvent():
+                self._start_message(event.message)
+            case MessageEndEvent():
+                self._end_message(event.message, now)
+            case ToolExecutionStartEvent():
+                panel = self._panel(event.tool_call_id, event.tool_name)
+                panel.set_arguments(event.args)
+                panel.start(now)
+                self._running[panel] = None
+                self.transcript.changed(panel)
+            case ToolExecutionUpdateEvent():
+                panel = self._panel(event.tool_call_id, event.tool_name)
+                panel.update(text_of(event.partial_result.content), event.partial_result.details)
+                self.transcript.changed(panel)
+            case ToolExecutionEndEvent():
+                panel = self._panel(event.tool_call_id, event.tool_name)
+                panel.finish(text_of(event.result.content), event.result.details, event.is_error, now)
+                self._running.pop(panel, None)
+                self.transcript.changed(panel)
+            case TurnStartEvent():
+                self._activity = "waiting for the model"
+            case RetryStartEvent():
+                notice = Notice(_retry_text(event, event.delay), NoticeKind.RETRY)
+                self._retry = (notice, event, now + event.delay)
+                self._activity = "waiting to try again"
+                self._add(notice)
+            case RetryEndEvent():
+                self._end_retry()
+            case NoticeEvent():
+                self._add(Notice(event.text))
+            case CompactionStartEvent():
+                self._activity = "summarising the conversation"
+            case CompactionEndEvent():
+                self._end_compaction(event)
+            case AgentEndEvent() | AgentSettledEvent():
+                self._end_retry()
+                self._activity = ""
+            case _:
+                pass
+
+    def _start_message(self, message: AgentMessage) -> None:
+        self._end_retry()
+        match message:
+            case AssistantMessage():
+                self._blocks = {}
+            case ToolResultMessage():
+                pass
+            case _:
+                self.transcript.append(history_items([message])[0])
+
+    def _update(self, event: MessageUpdateEvent) -> None:
+        match event.assistant_message_event:
+            case TextStartEvent(index):
+                self._open(index, AssistantText())
+                self._activity = "writing"
+            case ThinkingStartEvent(index):
+                self._open(index, Thinking())
+                self._activity = "thinking"
+            case ToolCallStartEvent(index, id, name):
+                panel = ToolPanel(name)
+                self._panels[id] = panel
+                self._open(index, panel)
+                self._activity = f"writing a call of {name}"
+            case TextDeltaEvent(index, delta) | ThinkingDeltaEvent(index, delta):
+                item = self._blocks[index]
+                if isinstance(item, AssistantText | Thinking):
+                    item.append(delta)
+                    self.transcript.changed(item)
+            case ToolCallDeltaEvent(index, delta):
+                item = self._blocks[index]
+                if isinstance(item, ToolPanel):
+                    item.write(delta)
+                    self.transcript.changed(item)
+            case TextEndEvent(index) | ThinkingEndEvent(index):
+                item = self._blocks[index]
+                if isinstance(item, AssistantText | Thinking):
+                    item.finish()
+                    self.transcript.changed(item)
+            case ToolCallEndEvent(index, call):
+                item = self._blocks[index]
+                if isinstance(item, ToolPanel):
+                    item.set_arguments(call.arguments)
+                    self.transcript.changed(item)
+            case _:
+                pass
+
+    def _end_message(self, message: AgentMessage, now: float) -> None:
+        self._count(message)
+        match message:
+            case AssistantMessage():
+                self._complete(message)
+                if notice := outcome_notice(message):
+                    self._add(notice)
+                self._blocks = {}
+            case ToolResultMessage():
+                panel = self._panels.get(message.tool_call_id)
+                if panel is not None and not (panel.is_over and panel.text):
+                    panel.finish(text_of(message.content), message.details, message.is_error, now)
+                    self._running.pop(panel, None)
+                    self.transcript.changed(panel)
+            case _:
+                pass
+
+    def _complete(self, message: AssistantMessage) -> None:
+        """Show what a message has that no update told of, and finish what was still open."""
+        for index, block in enumerate(message.content):
+            item = self._blocks.get(index)
+            match block, item:
+                case TextContent(), None if block.text:
+                    self._open(index, AssistantText(block.text))
+                case ThinkingContent(), None:
+                    self._open(index, Thinking(block.thinking, block.redacted))
+                case ToolCall(), None:
+                    self._panels[block.id] = panel = ToolPanel(block.name)
+                    self._open(index, panel)
+                    panel.set_arguments(block.arguments)
+                case ToolCall(), ToolPanel() if not item.is_over and message.stop_reason in _ENDED_BADLY:
+                    item.set_arguments(block.arguments)
+                    item.finish("", None, is_error=True)
+                    self.transcript.changed(item)
+                case ThinkingContent(redacted=True), Thinking():
+                    item.redacted = True
+                    self.transcript.changed(item)
+                case _:
+                    pass
+
+    def _open(self, index: int, item: Item) -> None:
+        self._blocks[index] = item
+        self._add(item)
+
+    def _panel(self, id: str, name: str) -> ToolPanel:
+        """The panel of a call. A call that the message did not tell of gets one now."""
+        if id not in self._panels:
+            self._panels[id] = panel = ToolPanel(name)
+            self._add(panel)
+        return self._panels[id]
+
+    def _add(self, item: Item) -> None:
+        self.transcript.append([item])
+
+    def _end_retry(self) -> None:
+        if self._retry is not None:
+            notice, event, _ = self._retry
+            notice.text = f"tried again ({event.attempt} of {event.max_attempts}) after: {event.error_message}"
+            self.transcript.changed(notice)
+            self._retry = None
+
+    def _end_compaction(self, event: CompactionEndEvent) -> None:
+        self._activity = ""
+        if event.summary is not None:
+            self.transcript.append(history_items([CompactionSummaryMessage(event.summary, event.tokens_before)])[0])
+        elif event.error_message is not None:
+            self._add(Notice(event.error_message, NoticeKind.ERROR))
+        elif event.aborted:
+            self._add(Notice("the conversation was not summarised"))
+
+    def _count(self, message: AgentMessage) -> None:
+        if isinstance(message, AssistantMessage):
+            usage = message.usage
+            self.input_tokens += usage.input + usage.cache_read + usage.cache_write
+            self.output_tokens += usage.output
+
+
+_ENDED_BADLY = (StopReason.ERROR, StopReason.ABORTED)
+
+
+def _retry_text(event: RetryStartEvent, left: float) -> str:
+    again = f"trying again in {left:.0f} s" if left >= 0.5 else "trying again"
+    return f"{event.error_message}\n{again} ({event.attempt} of {event.max_attempts}; Esc stops)"

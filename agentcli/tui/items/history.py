@@ -1,0 +1,88 @@
+"""The items of messages that are already there: a resumed session, and whatever comes whole."""
+
+from collections.abc import Sequence
+
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
+from agentcli.runtime.repair import INTERRUPTED_TEXT
+from agentcli.tui.items.assistant_text import AssistantText
+from agentcli.tui.items.item import Item
+from agentcli.tui.items.notice import Notice
+from agentcli.tui.items.outcome import outcome_notice
+from agentcli.tui.items.thinking import Thinking
+from agentcli.tui.items.tool_panel import ToolPanel
+from agentcli.tui.items.user_text import UserText
+
+
+def history_items(messages: Sequence[AgentMessage]) -> tuple[list[Item], dict[str, ToolPanel]]:
+    """The items, and the panel of each tool call by the call's id."""
+    items: list[Item] = []
+    panels: dict[str, ToolPanel] = {}
+    for message in messages:
+        match message:
+            case UserMessage():
+                items.append(_user(message))
+            case AssistantMessage():
+                items += _assistant(message, panels)
+            case ToolResultMessage():
+                panel = panels.get(message.tool_call_id)
+                if panel is None or panel.is_over:
+                    panels[message.tool_call_id] = panel = ToolPanel(message.tool_name)
+                    items.append(panel)
+                panel.finish(text_of(message.content), message.details, message.is_error)
+            case BashExecutionMessage():
+                items.append(_command(message))
+            case CompactionSummaryMessage():
+                items += [Notice("the conversation before this was summarised:"), AssistantText(message.summary)]
+            case BranchSummaryMessage():
+                items += [Notice("another branch of this conversation, summarised:"), AssistantText(message.summary)]
+            case CustomMessage() if message.display:
+                items.append(Notice(text_of(message.content)))
+            case _:
+                pass
+    for panel in panels.values():
+        if not panel.is_over:
+            panel.finish(INTERRUPTED_TEXT, None, is_error=True)
+    return items, panels
+
+
+def _user(message: UserMessage) -> UserText:
+    return UserText(text_of(message.content), sum(isinstance(block, ImageContent) for block in message.content))
+
+
+def _assistant(message: AssistantMessage, panels: dict[str, ToolPanel]) -> list[Item]:
+    items: list[Item] = []
+    for block in message.content:
+        match block:
+            case TextContent() if block.text:
+                items.append(AssistantText(block.text))
+            case ThinkingContent():
+                items.append(Thinking(block.thinking, block.redacted))
+            case ToolCall():
+                panels[block.id] = panel = ToolPanel(block.name)
+                panel.set_arguments(block.arguments)
+                items.append(panel)
+            case _:
+                pass
+    if notice := outcome_notice(message):
+        items.append(notice)
+    return items
+
+
+def _command(message: BashExecutionMessage) -> ToolPanel:
+    panel = ToolPanel("bash", {"command": message.command})
+    panel.finish(message.output, None, is_error=bool(message.exit_code) or message.cancelled)
+    return panel

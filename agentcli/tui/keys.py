@@ -1,0 +1,88 @@
+"""Keys: what a terminal sends for a key, where Textual's own reading of it is wrong or missing.
+
+- Alt+Enter without the kitty protocol is `ESC CR`.
+- xterm's modifyOtherKeys (`ESC [ 27 ; modifiers ; code ~`) is put into kitty's words (`ESC [ code ; modifiers u`).
+- In kitty's words: releases are nothing, alternates are dropped, and a printable key with no modifier but Shift or a
+  lock types its character.
+- A CSI sequence that is complete and means nothing is dropped, not typed.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.keys import Keys
+
+_OTHER_KEYS = re.compile(r"\x1b\[27;(\d+);(\d+)~")
+_KITTY = re.compile(r"\x1b\[(\d+)(?::[\d:]*)?(?:;(\d*)(?::(\d+))?(?:;([\d:]*))?)?u")
+_EVENT_TYPE = re.compile(r"(\x1b\[\d*;\d+):(\d+)([~A-HPQRS])")
+_COMPLETE = re.compile(r"\x1b\[(?![<M])[0-?]*[ -/]*[@-~]|\x1bO[ -~]")
+_MODE_REPORT = re.compile(r"\x1b\[\?\d+;\d+\$y")
+_BROKEN_MOUSE = re.compile(r"\x1b\[<[^Mm]*[Mm]")
+_MOUSE = re.compile(r"\x1b\[<\d+;-?\d+;-?\d+[Mm]")
+
+_RELEASE = "3"
+_LOCKS_AND_SHIFT = 1 | 64 | 128
+
+
+class _Key(StrEnum):
+    ALT_ENTER = "alt+enter"
+
+
+class KeyParser(XTermParser):
+    """Textual's parser, taught."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        if sequence == "\x1b\r" or (alt and sequence == "\r"):
+            yield events.Key(_Key.ALT_ENTER, None)
+            return
+        if len(sequence) == 1:
+            for event in super()._sequence_to_key_events(sequence, alt):
+                yield _without_text(event) if alt else event
+            return
+        known = _in_words_of_kitty(sequence)
+        if known is None:
+            yield events.Key(Keys.Ignore, sequence)
+            return
+        found = False
+        for event in super()._sequence_to_key_events(known):
+            found = True
+            yield _without_text(event) if event.key.startswith(("alt+", "ctrl+", "super+")) else event
+        if not found and _means_nothing(sequence):
+            yield events.Key(Keys.Ignore, sequence)
+
+
+def _without_text(event: events.Key) -> events.Key:
+    return events.Key(event.key, None)
+
+
+def _means_nothing(sequence: str) -> bool:
+    if _BROKEN_MOUSE.fullmatch(sequence):
+        return not _MOUSE.fullmatch(sequence)
+    return bool(_COMPLETE.fullmatch(sequence)) and not _MODE_REPORT.fullmatch(sequence)
+
+
+def _in_words_of_kitty(sequence: str) -> str | None:
+    """The sequence as Textual reads it right, or None for a key that was let go."""
+    if match := _OTHER_KEYS.fullmatch(sequence):
+        modifiers, code = match.groups()
+        sequence = f"\x1b[{code};{modifiers}u"
+    if match := _EVENT_TYPE.fullmatch(sequence):
+        start, kind, end = match.groups()
+        return None if kind == _RELEASE else f"{start}{end}"
+    if (match := _KITTY.fullmatch(sequence)) is None:
+        return sequence
+    code, modifiers, kind, text = match.groups()
+    if kind == _RELEASE:
+        return None
+    bits = int(modifiers or "1") - 1
+    if not text and bits | _LOCKS_AND_SHIFT == _LOCKS_AND_SHIFT and chr(min(int(code), 0x10FFFF)).isprintable():
+        text = code if not _is_private(int(code)) else text
+    return f"\x1b[{code};{modifiers or '1'}{f';{text}' if text else ''}u"
+
+
+def _is_private(code: int) -> bool:
+    """Whether kitty uses the code for a key that has no character."""
+    return 0xE000 <= code <= 0xF8FF

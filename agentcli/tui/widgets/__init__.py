@@ -1,0 +1,1 @@
+"""Widgets, one a module. Each posts messages about itself and calls nobody."""

@@ -1,0 +1,230 @@
+"""Writing, sending, queueing and taking back."""
+
+import pytest
+from textual import events
+
+from agentcli.tui.widgets.editor import Editor
+from tests.tui.conftest import MakeApp
+from tests.tui.drive import idle, ready, said, screen, send, until
+
+SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.05}]
+
+
+async def test_the_placeholder_begins_with_ask(make_app: MakeApp) -> None:
+    async with make_app().run_test() as pilot:
+        await ready(pilot)
+        assert "Ask anything" in screen(pilot)
+
+
+async def test_enter_twice_sends_once(make_app: MakeApp) -> None:
+    async with make_app([{"text": "hi"}], [{"text": "again"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await pilot.press(*"hello", "enter", "enter")
+        await idle(pilot)
+        assert said(app) == ["hello"]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n", "\t \n"])
+async def test_a_blank_prompt_is_not_sent_and_not_lost(make_app: MakeApp, blank: str) -> None:
+    async with make_app([{"text": "hi"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, blank)
+        await pilot.pause()
+        assert said(app) == [] and app.editor.text == blank
+
+
+@pytest.mark.parametrize("key", ["shift+enter", "ctrl+j"])
+async def test_a_prompt_may_have_several_lines(make_app: MakeApp, key: str) -> None:
+    async with make_app([{"text": "hi"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await pilot.press(*"ab", key, *"cd", "enter")
+        await idle(pilot)
+        assert said(app) == ["ab\ncd"]
+
+
+async def test_enter_steers_while_the_agent_works(make_app: MakeApp) -> None:
+    call = [{"tool": "bash", "arguments": {"command": "sleep 1"}}]
+    async with make_app(call, [{"text": "done"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "go")
+        await until(pilot, lambda: "● bash" in screen(pilot))
+        await pilot.press(*"more", "enter", "enter")
+        await until(pilot, lambda: "steering: more" in screen(pilot))
+        assert app.editor.text == ""
+        await idle(pilot)
+        assert said(app) == ["go", "more"]
+        assert "steering:" not in screen(pilot) and "❯ more" in screen(pilot)
+
+
+@pytest.mark.parametrize("key", ["alt+enter", "ctrl+q", "ctrl+enter"])
+async def test_a_follow_up_waits_for_the_end_of_the_run(make_app: MakeApp, key: str) -> None:
+    call = [{"tool": "bash", "arguments": {"command": "sleep 0.6"}}]
+    async with make_app(call, [{"text": "first is done"}], [{"text": "second is done"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "first")
+        await until(pilot, lambda: "● bash" in screen(pilot))
+        await send(pilot, "second", key)
+        await until(pilot, lambda: "follow-up: second" in screen(pilot))
+        await until(pilot, lambda: "second is done" in screen(pilot))
+        await idle(pilot)
+        shown = screen(pilot)
+        assert shown.index("first is done") < shown.index("❯ second") < shown.index("second is done")
+        assert said(app) == ["first", "second"]
+
+
+async def test_a_follow_up_on_an_idle_agent_is_a_prompt(make_app: MakeApp) -> None:
+    async with make_app([{"text": "yes"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "now", "alt+enter")
+        await idle(pilot)
+        assert said(app) == ["now"]
+
+
+async def test_escape_stops_and_gives_what_waits_back_before_the_draft(make_app: MakeApp) -> None:
+    call = [{"tool": "bash", "arguments": {"command": "sleep 60"}}]
+    async with make_app(call, [{"text": "never"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "go")
+        await until(pilot, lambda: "● bash" in screen(pilot))
+        await send(pilot, "later", "alt+enter")
+        await send(pilot, "sooner")
+        await send(pilot, "even sooner")
+        app.editor.put("the draft")
+        await pilot.press("escape")
+        await idle(pilot)
+        assert app.editor.text == "sooner\n\neven sooner\n\nlater\n\nthe draft"
+        assert said(app) == ["go"]
+        assert "✗ bash" in screen(pilot) and "steering:" not in screen(pilot)
+
+
+async def test_escape_on_an_idle_agent_keeps_the_draft(make_app: MakeApp) -> None:
+    async with make_app().run_test() as pilot:
+        app = await ready(pilot)
+        app.editor.put("draft")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.editor.text == "draft" and app.is_running
+
+
+async def test_escape_ends_the_wait_before_a_retry(make_app: MakeApp) -> None:
+    async with make_app([{"error": "overloaded", "text": "busy"}], [{"text": "no"}], retry=None).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "go")
+        await until(pilot, lambda: "trying again" in screen(pilot))
+        await pilot.press("escape")
+        await idle(pilot)
+        assert said(app) == ["go"]
+
+
+async def test_the_prompt_is_usable_at_once_after_escape(make_app: MakeApp) -> None:
+    async with make_app(SLOW, [{"text": "fresh"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "slow one")
+        await until(pilot, lambda: "slow w" in screen(pilot))
+        await pilot.press("escape")
+        await idle(pilot)
+        await send(pilot, "next")
+        await until(pilot, lambda: "fresh" in screen(pilot))
+        assert said(app) == ["slow one", "next"]
+
+
+async def test_ctrl_c_clears_then_stops_then_quits(make_app: MakeApp) -> None:
+    async with make_app(SLOW).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "go")
+        await until(pilot, lambda: "slow" in screen(pilot))
+        app.editor.put("draft")
+        await pilot.press("ctrl+c")
+        assert app.editor.text == "" and app.runtime is not None and app.runtime.is_busy
+        await pilot.press("ctrl+c")
+        await idle(pilot)
+        assert app.is_running
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "Ctrl+C again quits" in screen(pilot))
+        assert app.is_running
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert not app.is_running and app.return_code == 0
+
+
+async def test_a_draft_that_ctrl_c_cleared_comes_back_with_undo(make_app: MakeApp) -> None:
+    async with make_app().run_test() as pilot:
+        app = await ready(pilot)
+        await pilot.press(*"draft", "ctrl+c")
+        assert app.editor.text == ""
+        await pilot.press("ctrl+z")
+        assert app.editor.text == "draft"
+
+
+async def test_ctrl_d_quits_on_an_empty_editor_only(make_app: MakeApp) -> None:
+    async with make_app().run_test() as pilot:
+        app = await ready(pilot)
+        await pilot.press(*"ab", "left", "ctrl+d")
+        assert app.is_running and app.editor.text == "a"
+        await pilot.press("backspace", "ctrl+d")
+        await pilot.pause()
+        assert not app.is_running
+
+
+async def test_up_on_an_empty_editor_brings_the_last_prompt_back(make_app: MakeApp) -> None:
+    async with make_app([{"text": "ok"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await pilot.press("up")
+        assert app.editor.text == ""
+        await send(pilot, "two\nlines")
+        await idle(pilot)
+        await pilot.press("up")
+        assert app.editor.text == "two\nlines"
+        await pilot.press("up", *"x")
+        assert app.editor.text == "twox\nlines" or app.editor.text.count("x") == 1
+
+
+async def test_a_prompt_that_is_sent_before_the_runtime_is_there_is_sent_when_it_is(make_app: MakeApp) -> None:
+    async with make_app([{"text": "first"}], [{"text": "second"}]).run_test() as pilot:
+        app = pilot.app
+        app.query_one(Editor).post_message(Editor.Submitted("early", follow_up=False))
+        app.query_one(Editor).post_message(Editor.Submitted("and then", follow_up=True))
+        await until(pilot, lambda: "second" in screen(pilot))
+        assert said(await ready(pilot)) == ["early", "and then"]
+
+
+async def test_a_paste_is_one_draft_in_one_step(make_app: MakeApp) -> None:
+    text = "\n".join(f"line {number} " + "x" * 70 for number in range(10_000))
+    async with make_app([{"text": "ok"}]).run_test() as pilot:
+        app = await ready(pilot)
+        app.post_message(events.Paste(text.replace("\n", "\r\n")))
+        await until(pilot, lambda: app.editor.text == text)
+        assert said(app) == []
+        await pilot.press("ctrl+z")
+        assert app.editor.text == ""
+        await pilot.press("ctrl+y", "enter")
+        await idle(pilot)
+        assert said(app) == [text]
+
+
+async def test_a_paste_keeps_tabs_and_loses_sequences(make_app: MakeApp) -> None:
+    async with make_app([{"text": "ok"}]).run_test() as pilot:
+        app = await ready(pilot)
+        app.post_message(events.Paste("a\tb\r\nc\x1b]52;c;ZQX\x07d\x1b[31me\x00"))
+        await until(pilot, lambda: app.editor.text != "")
+        assert app.editor.text == "a\tb\ncde"
+        app.post_message(events.Paste(""))
+        await pilot.pause()
+        assert app.editor.text == "a\tb\ncde"
+
+
+async def test_keys_count_in_the_order_in_which_they_were_typed(make_app: MakeApp) -> None:
+    async with make_app([{"text": "ok"}]).run_test() as pilot:
+        app = await ready(pilot)
+        for key in (*"go", "enter", *"next"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await idle(pilot)
+        assert said(app) == ["go"] and app.editor.text == "next"
+
+
+async def test_words_after_alt_are_not_typed(make_app: MakeApp) -> None:
+    async with make_app().run_test() as pilot:
+        app = await ready(pilot)
+        app.editor.post_message(events.Key("alt+x", "x"))
+        await pilot.pause()
+        assert app.editor.text == ""

@@ -1,0 +1,63 @@
+"""A text that streams in looks at every moment as the same text would at once."""
+
+import itertools
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentcli.tui.growing import GrowingMarkdown
+from agentcli.tui.markdown import markdown_rows
+from agentcli.tui.palette import Palette, Tone
+from agentcli.tui.rows import plain
+
+PALETTE = Palette({})
+
+LINES = st.sampled_from(
+    ["", "", "word and **bold**", "# Title", "- one", "- two `x`", "* star", "1. first", "1. again", "2) other", "  - in",
+     "    deep", "      1. deeper", "> quote", ">> more", "```python", "```", "~~~", "def f(): pass", "| a | b |",
+     "| - | - |", "|---|---|", "| 1 | 2 |", "---", "===", "-", "--", "<div>", "<!--", "-->", "\ttab", "[a]: b",
+     "[x][a] \x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]0;open", "你好世界 wide", "* * *", "+", "1.", "text  ", "\\",
+     "a\r", "   - three", "    - four", "     - five"]
+)  # fmt: skip
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[str, list[str]]:
+    text = "\n".join(draw(st.lists(LINES, max_size=14)))
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    edges = [0, *cuts, len(text)]
+    return text, [text[start:end] for start, end in itertools.pairwise(edges)]
+
+
+@settings(max_examples=400, deadline=None)
+@given(documents(), st.sampled_from([1, 7, 40]))
+def test_every_prefix_looks_as_it_would_at_once(document: tuple[str, list[str]], width: int) -> None:
+    _, pieces = document
+    growing = GrowingMarkdown()
+    so_far = ""
+    for piece in pieces:
+        growing.append(piece)
+        so_far += piece
+        assert plain(growing.rows(width, PALETTE)) == plain(markdown_rows(so_far, width, PALETTE))
+    assert growing.text == so_far
+
+
+def test_another_width_lays_out_everything_again() -> None:
+    growing = GrowingMarkdown()
+    growing.append("- one two three\n- four\n\nlast words here")
+    growing.rows(40, PALETTE)
+    assert plain(growing.rows(9, PALETTE)) == plain(markdown_rows(growing.text, 9, PALETTE))
+
+
+def test_code_is_coloured_once_it_is_closed() -> None:
+    growing = GrowingMarkdown()
+    growing.append("```python\nreturn 1")
+    assert tones(growing) == {PALETTE[Tone.BLOCK]}
+    growing.append("\n``")
+    assert tones(growing) == {PALETTE[Tone.BLOCK]}
+    growing.append("`")
+    assert PALETTE[Tone.KEYWORD] in tones(growing)
+
+
+def tones(growing: GrowingMarkdown) -> set[object]:
+    return {segment.style for row in growing.rows(40, PALETTE) for segment in row}

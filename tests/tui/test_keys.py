@@ -1,0 +1,118 @@
+"""What bytes from the terminal mean."""
+
+import time
+
+import pytest
+from textual import constants, events
+
+from agentcli.tui.keys import KeyParser
+from agentcli.tui.terminal import Input
+
+KEYS = [
+    ("\r", ("enter", "\r")),
+    ("\x1b\r", ("alt+enter", None)),
+    ("\x1b[13;3u", ("alt+enter", None)),
+    ("\x1b[27;3;13~", ("alt+enter", None)),
+    ("\x1b[13;2u", ("shift+enter", None)),
+    ("\x1b[27;2;13~", ("shift+enter", None)),
+    ("\x1b[13;5u", ("ctrl+enter", None)),
+    ("\x1b[32;2u", ("shift+space", " ")),
+    ("\x1b[32u", ("space", " ")),
+    ("\x1b[65;2u", ("A", "A")),
+    ("\x1b[27;2;65~", ("A", "A")),
+    ("\x1b[97;65u", ("a", "a")),
+    ("\x1b[99;5u", ("ctrl+c", None)),
+    ("\x1b[27;5;99~", ("ctrl+c", None)),
+    ("\x1b[99;69u", ("ctrl+c", None)),
+    ("\x1b[99;133u", ("ctrl+c", None)),
+    ("\x1b[97;1:1u", ("a", "a")),
+    ("\x1b[97:65;2;65u", ("A", "A")),
+    ("\x1b[1;2D", ("shift+left", None)),
+    ("\x1b[1;5:1C", ("ctrl+right", None)),
+    ("\x1b[Z", ("shift+tab", None)),
+    ("é", ("é", "é")),
+]
+
+NOTHING = [
+    "\x1b[97;1:3u",
+    "\x1b[1;1:3A",
+    "\x1b[13;2:3u",
+    "\x1b[<35;NaN;NaNM",
+    "\x1b[?62;22c",
+    "\x1b[>1;10;0c",
+    "\x1b[9999~",
+]
+
+
+def read(*chunks: str) -> list[tuple[str, str | None]]:
+    """The keys and pastes in these chunks of input, ended by an `x`."""
+    reader = Input(KeyParser())
+    found: list[tuple[str, str | None]] = []
+    for chunk in chunks:
+        for message in reader.feed(chunk):
+            if isinstance(message, events.Key):
+                found.append((message.key, message.character))
+            elif isinstance(message, events.Paste):
+                found.append(("paste", message.text))
+    return found
+
+
+@pytest.mark.parametrize(("data", "key"), KEYS, ids=lambda value: repr(value))
+def test_a_key_is_read_right_and_alone(data: str, key: tuple[str, str | None]) -> None:
+    assert read(data + "x") == [key, ("x", "x")]
+
+
+@pytest.mark.parametrize("data", NOTHING, ids=repr)
+def test_what_is_no_key_types_nothing(data: str) -> None:
+    assert [key for key in read(data + "x") if key[1]] == [("x", "x")]
+
+
+def test_escape_alone_is_a_key_once_nothing_follows() -> None:
+    reader = Input(KeyParser())
+    assert list(reader.feed("\x1b")) == []
+    assert [message.key for message in reader.tick() if isinstance(message, events.Key)] == ["escape"]
+
+
+def test_escape_and_a_letter_at_once_are_one_key_that_types_nothing() -> None:
+    reader = Input(KeyParser())
+    found = [*reader.feed("\x1b"), *reader.feed("x")]
+    time.sleep(constants.ESCAPE_DELAY * 1.2)
+    found += reader.tick()
+    assert [(key.key, key.character) for key in found if isinstance(key, events.Key)] == [("alt+x", None)]
+
+
+@pytest.mark.parametrize(
+    "data", ["\x1b[57441;2u", "\x1b[I", "\x1b[O", "\x1b[24;80R", "\x1b[<35;10;10M", "\x1b[?2026;2$y"]
+)
+def test_reports_and_lone_modifiers_type_nothing(data: str) -> None:
+    assert [key for key in read(data + "x") if key[1]] == [("x", "x")]
+
+
+def test_a_paste_is_whole_however_it_is_cut() -> None:
+    text = "line one\r\nline \x1b[31mtwo é"
+    data = f"a\x1b[200~{text}\x1b[201~b"
+    expected = [("a", "a"), ("paste", text), ("b", "b")]
+    for cut in range(1, len(data)):
+        assert read(data[:cut], data[cut:]) == expected
+    assert read(*data) == expected
+
+
+def test_two_pastes_and_an_empty_one() -> None:
+    assert read("\x1b[200~\x1b[201~\x1b[200~x\x1b[201~") == [("paste", ""), ("paste", "x")]
+
+
+def test_a_burst_with_lines_in_it_is_a_paste() -> None:
+    text = "a line of some length\rand another of the same length\rand a third one"
+    assert read(text) == [("paste", text)]
+
+
+def test_a_burst_goes_on_over_several_reads() -> None:
+    first, second = "a line of some length\rand another of the same length\rand the start of a th", "ird one\r"
+    assert read(first, second) == [("paste", first), ("paste", second)]
+
+
+@pytest.mark.parametrize(
+    "data", ["hello\r", "hello\r\r", "one\rtwo\r", "a long line that ends, but has no other line end in it at all\r"]
+)
+def test_typing_is_not_a_paste(data: str) -> None:
+    assert all(key != "paste" for key, _ in read(data))

@@ -1,0 +1,132 @@
+"""Nothing that is shown is markup: every surface shows text as it is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from agentcli.tui.items.assistant_text import AssistantText
+from agentcli.tui.items.item import Item
+from agentcli.tui.items.notice import Notice, NoticeKind
+from agentcli.tui.items.thinking import Thinking
+from agentcli.tui.items.tool_panel import ToolPanel
+from agentcli.tui.items.user_text import UserText
+from agentcli.tui.widgets.editor import Editor
+from agentcli.tui.widgets.footer import Footer
+from agentcli.tui.widgets.queue_list import QueueList
+from agentcli.tui.widgets.transcript import Transcript
+from tests.tui.conftest import MakeApp, escapes, markup_lines
+from tests.tui.drive import idle, ready, screen, send, until
+
+LINES = markup_lines()
+
+
+class FakeApp(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+        yield QueueList()
+        yield Editor()
+        yield Footer()
+
+
+def finished(name: str, arguments: dict[str, Any], text: str, is_error: bool) -> ToolPanel:
+    panel = ToolPanel(name)
+    panel.set_arguments(arguments)
+    panel.finish(text, None, is_error)
+    return panel
+
+
+ITEMS = {
+    "prompt": UserText,
+    "code": lambda line: AssistantText(f"```\n{line}\n```"),
+    "heading": lambda line: AssistantText(f"# `` {line} ``"),
+    "thinking": Thinking,
+    "notice": Notice,
+    "error": lambda line: Notice("failed", NoticeKind.ERROR, line),
+    "tool name": lambda line: finished(line, {}, "", False),
+    "argument": lambda line: finished("teleport", {"where": line}, "", False),
+    "command": lambda line: finished("bash", {"command": line}, "", False),
+    "path": lambda line: finished("write", {"path": line}, "", False),
+    "output": lambda line: finished("bash", {"command": "x"}, line, False),
+    "failure": lambda line: finished("bash", {"command": "x"}, line, True),
+}
+
+
+def flat(text: str) -> str:
+    """Without spaces, row ends and what stands at the left of rows: only the words count."""
+    return "".join(character for character in text if not character.isspace() and character not in "│▌❯")
+
+
+def visible(line: str) -> str:
+    """What of a line has to be seen: surfaces of one row cut what is long."""
+    return flat(line.replace("\u202e", ""))[:40]
+
+
+@pytest.mark.parametrize("surface", ITEMS)
+async def test_every_line_is_shown_as_it_is(surface: str) -> None:
+    async with FakeApp().run_test(size=(120, 40)) as pilot:
+        transcript = pilot.app.query_one(Transcript)
+        for line in LINES:
+            item: Item = ITEMS[surface](line)
+            transcript.append([item])
+            transcript.show()
+            await pilot.pause()
+            assert visible(line) in flat(screen(pilot)), line
+
+
+async def test_prose_is_shown_but_for_what_markdown_takes() -> None:
+    taken = {"\\[escaped]": "[escaped]", "<b>x</b> &amp;": "<b>x</b> &"}
+    async with FakeApp().run_test(size=(120, 40)) as pilot:
+        transcript = pilot.app.query_one(Transcript)
+        for line in LINES:
+            transcript.append([AssistantText(line)])
+            transcript.show()
+            await pilot.pause()
+            assert visible(taken.get(line, line)) in flat(screen(pilot)), line
+
+
+async def test_the_draft_the_queue_and_the_footer_show_it_as_it_is() -> None:
+    async with FakeApp().run_test(size=(160, 40)) as pilot:
+        for line in LINES:
+            pilot.app.query_one(Editor).put(line)
+            pilot.app.query_one(QueueList).show([("steering", line)])
+            footer = pilot.app.query_one(Footer)
+            footer.set_folder(Path("/") / (line.replace("/", "") or "x"))
+            footer.show(line, line[:40], 1, 1)
+            await pilot.pause()
+            shown = flat(screen(pilot))
+            assert visible(line) in shown, line
+
+
+async def test_a_click_on_what_looks_like_an_action_does_nothing(make_app: MakeApp) -> None:
+    async with make_app([{"text": "[@click=app.quit]x[/]"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "[@click=app.quit]y[/]")
+        await idle(pilot)
+        for row in (0, 2):
+            for column in (2, 18):
+                await pilot.click(offset=(column, row))
+        assert app.is_running
+        assert "[@click=app.quit]x[/]" in screen(pilot)
+
+
+async def test_sequences_in_every_surface_are_gone(make_app: MakeApp) -> None:
+    payload = escapes().encode("utf-8", "replace").decode()
+    async with FakeApp().run_test(size=(100, 60)) as pilot:
+        transcript = pilot.app.query_one(Transcript)
+        for make in ITEMS.values():
+            transcript.append([make(payload)])
+            transcript.show()
+        pilot.app.query_one(Editor).put(payload)
+        pilot.app.query_one(QueueList).show([("steering", payload)])
+        pilot.app.query_one(Footer).show(payload, payload, 1, 1)
+        await pilot.pause()
+        await shows_no_control(pilot)
+
+
+async def shows_no_control(pilot: Pilot[Any]) -> None:
+    await until(pilot, lambda: "before" in screen(pilot))
+    for line in pilot.app.screen._compositor.render_strips():
+        assert not [c for c in line.text if ord(c) < 32 or 127 <= ord(c) < 160]

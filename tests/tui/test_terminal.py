@@ -1,0 +1,247 @@
+"""What only a real terminal shows: keys as bytes, the way out, and what reaches the screen."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tui.conftest import escapes
+from tests.tui.pty_app import PtyApp
+
+SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.1}]
+HANG = [{"tool": "bash", "arguments": {"command": "sleep 97 & sleep 97"}}]
+
+
+@pytest.fixture
+def start(work: Path) -> Iterator[Callable[..., PtyApp]]:
+    """`start(answers…)` starts the app and waits for its prompt."""
+    apps: list[PtyApp] = []
+
+    def make(*answers: list[dict[str, Any]], **options: Any) -> PtyApp:
+        apps.append(PtyApp(work, *answers, **options))
+        return apps[-1].ready()
+
+    yield make
+    for app in apps:
+        app.kill()
+
+
+def is_put_back(app: PtyApp) -> bool:
+    """Whether every mode that was set has been taken back after the screen was left."""
+    after = app.raw[app.raw.rindex(b"\x1b[?1049h") :]
+    undone = (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?2004l", b"\x1b[?25h", b"\x1b[<u")
+    return all(mode in after for mode in undone)
+
+
+@pytest.mark.parametrize("key", ["\x1b\r", "\x11", "\x1b[13;5u", "\x1b[13;3u", "\x1b[27;3;13~"])
+def test_follow_up_keys(start: Callable[..., PtyApp], key: str) -> None:
+    app = start(HANG)
+    app.write("go\r")
+    app.until("● bash")
+    app.write(f"and then{key}")
+    app.until("follow-up: and then")
+
+
+@pytest.mark.parametrize("way", ["ctrl+d", "ctrl+c twice"])
+def test_quitting_puts_the_terminal_back(start: Callable[..., PtyApp], way: str) -> None:
+    app = start()
+    app.write("\x04" if way == "ctrl+d" else "\x03\x03")
+    app.write("\x1b[<35;10;10M" * 20)
+    assert app.wait() == 0
+    assert is_put_back(app)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)],
+    ids=lambda value: str(value),
+)
+def test_a_signal_ends_the_app_in_order(
+    start: Callable[..., PtyApp], work: Path, number: signal.Signals, code: int
+) -> None:
+    app = start(HANG)
+    app.write("go\r")
+    app.until("● bash")
+    children = _sleepers(work)
+    assert children
+    os.kill(app.process.pid, number)
+    begun = time.monotonic()
+    assert app.wait() == code
+    assert time.monotonic() - begun < 5
+    assert is_put_back(app)
+    assert not _sleepers(work)
+
+
+def test_the_app_ends_when_its_terminal_is_closed(start: Callable[..., PtyApp], work: Path) -> None:
+    app = start(HANG)
+    app.write("go\r")
+    app.until("● bash")
+    pid = app.process.pid
+    app.hang_up()
+    end = time.monotonic() + 10
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert not _sleepers(work)
+
+
+def test_no_sequence_of_others_reaches_the_terminal(start: Callable[..., PtyApp]) -> None:
+    payload = escapes().encode("utf-8", "replace").decode()
+    app = start(
+        [
+            {"thinking": payload, "chunk": 1},
+            {"text": payload, "chunk": 1},
+            {"tool": "bash", "arguments": {"command": f"printf '%s' '{payload.replace(chr(0), '')}'"}},
+            {"tool": payload, "arguments": {payload: payload}},
+        ],
+        [{"error": "quota", "text": payload}],
+        size=(100, 40),
+    )
+    app.write("\x1b[200~" + payload + "\x1b[201~\r")
+    app.until("top up the account")
+    app.write("\x1b[200~" + payload + "\x1b[201~")
+    shown = app.until(lambda shown: shown.count("before") > 3)
+    assert "middle" in shown
+    for leak in (
+        b"\x1b]52",
+        b"\x1b]0;",
+        b"\x1b]2;",
+        b"\x1b]8;;http",
+        b"\x1bP",
+        b"\x1b_",
+        b"\x1b[6n",
+        b"\x1bc",
+        b"\x1b^",
+    ):
+        assert leak not in app.raw, leak
+    text = app.raw.decode("utf-8", "replace")
+    assert not [character for character in text if "\x80" <= character <= "\x9f"]
+
+
+def test_every_way_to_a_newline_in_the_draft(start: Callable[..., PtyApp]) -> None:
+    app = start([{"text": "ok"}])
+    for number, key in enumerate(("\n", "\x1b[13;2u", "\x1b[27;2;13~")):
+        app.write(f"line {number}{key}")
+    app.write("end")
+    shown = app.until("end")
+    assert all(f"line {number} " in shown for number in range(3)) and "❯" not in shown
+
+
+def test_the_keys_of_other_terminals(start: Callable[..., PtyApp]) -> None:
+    """Each row of the table: what is typed after `a` and before `b`, and what the draft is then."""
+    table = json.loads((Path(__file__).parent / "inputs" / "keys.json").read_text())
+    typed = {"shift+space": " ", "space (CSI u)": " "}
+    silent = ("release of a", "left shift alone", "mouse move", "broken mouse report", "focus in/out", "empty paste")
+    app = start()
+    for row in table:
+        if row["key"] in (*typed, *silent, "late cursor report"):
+            app.write("x" + row["bytes"] + "y")
+            app.until(f"│ x{typed.get(row['key'], '')}y ")
+            app.write("\x15")
+            app.until("sk anything")
+    for row in table:
+        if row["key"].startswith("ctrl+c"):
+            app.write("draft")
+            app.until("│ draft")
+            app.write(row["bytes"])
+            app.until("sk anything")
+
+
+def test_escape_followed_by_a_letter_at_once_is_alt(start: Callable[..., PtyApp]) -> None:
+    app = start(SLOW)
+    app.write("go\r")
+    app.until("slow")
+    app.write("\x1bx")
+    app.until("one by one here")
+    assert "│ x" not in app.screen()
+
+
+def test_fast_lines_without_paste_marks_are_one_draft(start: Callable[..., PtyApp]) -> None:
+    app = start([{"text": "ok"}])
+    app.write("\r".join(f"line {number:02} of a paste that no terminal marked" for number in range(8)))
+    shown = app.until("line 07")
+    assert "❯" not in shown
+    app.write("\r")
+    app.until("❯ line 00")
+
+
+def test_sizes_down_to_nothing_while_it_streams(start: Callable[..., PtyApp]) -> None:
+    app = start(
+        [{"text": "many words " * 60 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nend", "chunk": 3, "delay": 0.01}]
+    )
+    app.write("go\r")
+    for columns, rows in ((200, 50), (80, 24), (20, 5), (10, 3), (1, 1), (0, 0), (80, 24)):
+        app.resize(columns, rows)
+        app.read(0.15)
+    shown = app.until(lambda shown: "\nend" in shown and "ready" in shown)
+    assert "1 │ 2" in shown and app.process.isalive()
+
+
+CRASH = """
+import sys
+from agentcli.runtime.options import RuntimeOptions
+from agentcli.tui.app import ChatApp
+
+MESSAGE, SECRET = "boom \\x1b]0;ZQX\\x07[/b]", "a secret of a local variable"
+
+class CrashingApp(ChatApp):
+    def {method}(self, *arguments):
+        local = SECRET
+        raise RuntimeError(MESSAGE)
+
+sys.exit(CrashingApp(RuntimeOptions(model="offline")).run())
+"""
+
+
+@pytest.mark.parametrize(
+    "method", ["compose", "on_mount", "on_resize", "action_page", "_show_state", "on_editor_quit_asked"]
+)
+def test_a_crash_puts_the_terminal_back_and_then_says_what_happened(work: Path, method: str) -> None:
+    app = PtyApp(work, program=CRASH.format(method=method))
+    app.read(2.0)
+    app.write("\x1b[5~")
+    app.read(0.5)
+    app.write("\x04")
+    assert app.wait() == 1
+    assert is_put_back(app)
+    after = app.raw[app.raw.rindex(b"\x1b[?1049l") :].decode()
+    assert "RuntimeError: boom" in after and "[/b]" in after and "ZQX" not in after
+    assert "a secret" not in after
+    app.kill()
+
+
+def test_what_is_typed_at_once_is_sent_when_there_is_an_agent(work: Path) -> None:
+    app = PtyApp(work, [{"text": "here I am"}])
+    app.until("sk anything")
+    app.write("hello\r")
+    shown = app.until("here I am")
+    assert "❯ hello" in shown
+    app.kill()
+
+
+def test_an_error_at_the_start_is_one_line(work: Path) -> None:
+    app = PtyApp(work, options=("--session", "no-such-session"))
+    assert app.wait() == 1
+    after = app.raw[app.raw.rindex(b"\x1b[?1049l") :].decode()
+    assert "agentcli: " in after and "no-such-session" in after and "Traceback" not in after
+    assert is_put_back(app)
+    app.kill()
+
+
+def _sleepers(folder: Path) -> list[int]:
+    """Processes of the tools of this test."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if b"sleep\x0097" in (entry / "cmdline").read_bytes() and (entry / "cwd").readlink() == folder:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found

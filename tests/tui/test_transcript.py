@@ -1,0 +1,207 @@
+"""The transcript: following, scrolling back, sizes, selection."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.geometry import Offset
+from textual.pilot import Pilot
+
+from agentcli.tui.items.assistant_text import AssistantText
+from agentcli.tui.items.notice import Notice
+from agentcli.tui.items.user_text import UserText
+from agentcli.tui.palette import Palette, Tone
+from agentcli.tui.rows import Row, row
+from agentcli.tui.widgets.transcript import Transcript
+
+PALETTE = Palette({})
+
+
+class FakeApp(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+
+
+def view(pilot: Pilot[None]) -> Transcript:
+    return pilot.app.query_one(Transcript)
+
+
+def shown(pilot: Pilot[None]) -> list[str]:
+    return [line.text.rstrip(" ▁▂▃▄▅▆▇█") for line in pilot.app.screen._compositor.render_strips()]
+
+
+def add(pilot: Pilot[None], *items: object) -> None:
+    view(pilot).append(items)  # type: ignore[arg-type]
+    view(pilot).show()
+
+
+async def test_it_stays_at_the_end_as_it_grows() -> None:
+    async with FakeApp().run_test(size=(40, 10)) as pilot:
+        growing = AssistantText()
+        add(pilot, *(Notice(f"notice {number}") for number in range(50)), growing)
+        for number in range(30):
+            growing.append(f"word{number}\n\n")
+            view(pilot).changed(growing)
+            view(pilot).show()
+            await pilot.pause()
+            assert shown(pilot)[-2] == f"word{number}"
+
+
+async def test_scrolled_back_nothing_moves_and_a_mark_shows_that_there_is_more() -> None:
+    async with FakeApp().run_test(size=(40, 10)) as pilot:
+        growing = AssistantText("start")
+        add(pilot, *(Notice(f"notice {number}") for number in range(50)), growing)
+        await pilot.pause()
+        view(pilot).scroll_relative(y=-20, animate=False)
+        await pilot.pause()
+        before = shown(pilot)
+        assert "more below" in before[-1]
+        for number in range(20):
+            growing.append(f"\n\nword{number}")
+            view(pilot).changed(growing)
+            view(pilot).show()
+            await pilot.pause()
+        add(pilot, Notice("another"))
+        await pilot.pause()
+        assert shown(pilot) == before
+        view(pilot).follow()
+        await pilot.pause()
+        assert "another" in shown(pilot)[-2] and not any("more below" in line for line in shown(pilot))
+
+
+async def test_scrolling_down_to_the_end_follows_again() -> None:
+    async with FakeApp().run_test(size=(40, 10)) as pilot:
+        add(pilot, *(Notice(f"notice {number}") for number in range(50)))
+        await pilot.pause()
+        view(pilot).scroll_relative(y=-5, animate=False)
+        await pilot.pause()
+        assert not view(pilot).following
+        view(pilot).scroll_relative(y=5, animate=False)
+        await pilot.pause()
+        assert view(pilot).following
+
+
+async def test_every_row_is_passed_once_on_the_way_up() -> None:
+    """Heights are guesses until an item comes into view; a step of one row is one row all the same."""
+    text = "some words that wrap " * 9 + "\n\n- a\n- b\n\n```\ncode\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    items = [AssistantText(f"item {number} {text}") for number in range(7)]
+    rows = [row.text.rstrip() for item in items for row in [*item.rows(29, PALETTE), None] if row is not None]
+    async with FakeApp().run_test(size=(30, 8)) as pilot:
+        add(pilot, *items)
+        await pilot.pause()
+        bottom_up = shown(pilot)
+        for _ in range(len(rows) * 2):
+            if view(pilot).scroll_offset.y == 0:
+                break
+            view(pilot).scroll_relative(y=-1, animate=False)
+            await pilot.pause()
+            now = shown(pilot)
+            assert now[1:-1] == bottom_up[:-2]
+            bottom_up = now
+        assert shown(pilot)[0].startswith("item 0")
+        assert view(pilot).virtual_size.height == sum(len(item.rows(29, PALETTE)) + 1 for item in items)
+
+
+async def test_another_width_keeps_the_place() -> None:
+    async with FakeApp().run_test(size=(60, 12)) as pilot:
+        add(pilot, *(AssistantText(f"item {number} " + "words and more words " * 12) for number in range(60)))
+        await pilot.pause()
+        view(pilot).scroll_to(y=100, animate=False)
+        await pilot.pause()
+        top = next(line for line in shown(pilot) if line.startswith("item "))
+        for width in (40, 90, 25, 60):
+            await pilot.resize_terminal(width, 12)
+            await pilot.pause()
+        assert any(top.split()[1] in line for line in shown(pilot) if line.startswith("item "))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 2), (10, 3), (80, 1), (1, 40)])
+async def test_the_smallest_sizes(size: tuple[int, int]) -> None:
+    async with FakeApp().run_test(size=(80, 24)) as pilot:
+        item = AssistantText("# 你好 title\n\n- list **of** `things`\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+        add(pilot, UserText("a question"), item, Notice("notice"))
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        item.append(" and more")
+        view(pilot).changed(item)
+        view(pilot).show()
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert "• list of things" in shown(pilot)
+
+
+async def test_what_is_selected_by_mouse_is_copied_as_shown() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        add(pilot, Notice("first"), AssistantText("some **bold** words 你好 here\n\nsecond"), Notice("last"))
+        await pilot.pause()
+        await pilot.mouse_down(offset=(5, 2))
+        await pilot.hover(offset=(3, 4))
+        await pilot.mouse_up(offset=(3, 4))
+        await pilot.pause()
+        assert pilot.app.screen.get_selected_text() == "bold words 你好 here\n\nseco"
+
+
+async def test_a_selection_stays_on_its_text_while_more_comes_and_heights_change() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        growing = AssistantText("x")
+        add(pilot, *(AssistantText("a\n\nb " * 30) for _ in range(20)), UserText("take this"), growing)
+        await pilot.pause()
+        line = next(number for number, text in enumerate(shown(pilot)) if "take this" in text)
+        await pilot.mouse_down(offset=(2, line))
+        await pilot.hover(offset=(10, line))
+        await pilot.mouse_up(offset=(10, line))
+        growing.append("\n\nmore" * 20)
+        view(pilot).changed(growing)
+        view(pilot).show()
+        view(pilot).scroll_home(animate=False)
+        await pilot.pause()
+        assert pilot.app.screen.get_selected_text() == "take this"
+
+
+async def test_two_clicks_select_a_row() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        add(pilot, AssistantText("one\n\ntwo words"))
+        await pilot.pause()
+        await pilot.double_click(Transcript, offset=Offset(1, 2))
+        assert pilot.app.screen.get_selected_text() == "two words"
+
+
+class CountingItem:
+    """An item that notes how often it was laid out."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def rows(self, width: int, palette: Palette) -> list[Row]:
+        self.count += 1
+        return [row([("text", palette[Tone.TEXT])], width)] * 5
+
+    def guess(self, width: int) -> int:
+        return 4
+
+
+async def test_what_a_delta_costs_does_not_depend_on_what_was_said_before() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        items = [CountingItem() for _ in range(1_000)]
+        growing = AssistantText("x")
+        add(pilot, *items, growing)
+        await pilot.pause()
+        laid_out = sum(item.count for item in items)
+        assert laid_out < 10
+        for _ in range(100):
+            growing.append("word ")
+            view(pilot).changed(growing)
+            view(pilot).show()
+        await pilot.pause()
+        await pilot.resize_terminal(50, 12)
+        await pilot.pause()
+        assert sum(item.count for item in items) < laid_out + 10
+
+
+async def test_rows_out_of_view_are_let_go() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        for number in range(300):
+            add(pilot, AssistantText(f"{number}\n\n" * 20))
+        await pilot.pause()
+        assert sum(map(len, view(pilot)._rows.values())) < 4_000
+        view(pilot).scroll_home(animate=False)
+        await pilot.pause()
+        assert shown(pilot)[0] == "0"
