@@ -67,7 +67,8 @@ class CredentialsError(ConfigError):
 
 class SessionError(AgentcliError):
     """Args:
-    code: `not_found`, `not_a_session`, `locked`, `invalid_fork_target`, `ambiguous`, `cwd_missing`, `storage`.
+    code: `not_found`, `not_a_session`, `old_format`, `locked`, `invalid_fork_target`, `ambiguous`, `cwd_missing`,
+        `storage`, `exists`, `duplicate_id`, `nothing_to_compact`, `already_compacted`.
     """
 
     kind = "session"

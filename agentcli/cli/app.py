@@ -1,11 +1,10 @@
 """The commands, their options and their help."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from agentcli.cli import options
+from agentcli.cli import options, sessions_app
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -13,8 +12,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A coding agent in your terminal. Without a command it opens the app in this folder.",
 )
-sessions = typer.Typer(help="Sessions: list them, look at one, go on with one.", no_args_is_help=True)
-app.add_typer(sessions, name="sessions")
+app.add_typer(sessions_app.app, name="sessions")
 
 
 @app.callback(invoke_without_command=True)
@@ -25,6 +23,8 @@ def main(
     session: options.SessionReference = None,
     no_session: options.NoSession = False,
     cwd: options.Cwd = None,
+    permission_mode: options.Mode = None,
+    trust: options.Trust = False,
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
 ) -> None:
     if version:
@@ -35,8 +35,8 @@ def main(
     if context.invoked_subcommand is None:
         from agentcli.cli.chat import open_chat
 
-        raise typer.Exit(open_chat(model, continue_, session, no_session, cwd))
-    if model or continue_ or session or no_session or cwd:
+        raise typer.Exit(open_chat(model, continue_, session, no_session, cwd, permission_mode, trust))
+    if model or continue_ or session or no_session or cwd or permission_mode or trust:
         context.fail("options of the app stand alone; put those of a command after the command")
 
 
@@ -51,6 +51,8 @@ def run(
     no_session: options.NoSession = False,
     cwd: options.Cwd = None,
     max_turns: options.MaxTurns = None,
+    permission_mode: options.Mode = None,
+    trust: options.Trust = False,
 ) -> None:
     """Work once on a prompt: the answer on stdout, the rest on stderr.
 
@@ -58,8 +60,10 @@ def run(
     configuration or credentials; 3 stopped by a limit; 75 failed, but worth trying again.
     """
     from agentcli.cli.run import run_prompt
+    from agentcli.runtime.session_choice import SessionChoice
 
-    raise typer.Exit(run_prompt(prompt or [], model, continue_, session, no_session, cwd, max_turns))
+    choice = SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd)
+    raise typer.Exit(run_prompt(prompt or [], choice, model, max_turns, permission_mode, trust))
 
 
 @app.command()
@@ -71,34 +75,3 @@ def models(
     from agentcli.cli.models import print_models
 
     print_models(search, discover)
-
-
-@sessions.command("list")
-def list_sessions(
-    all_: Annotated[bool, typer.Option("--all", "-a", help="Those of every folder.")] = False,
-    cwd: options.Cwd = None,
-) -> None:
-    """List this folder's sessions, last used first."""
-    from agentcli.cli.sessions import print_list
-
-    print_list(all_, cwd)
-
-
-@sessions.command("show")
-def show_session(session: Annotated[str, typer.Argument(metavar="ID|PATH")]) -> None:
-    """Print a session's conversation."""
-    from agentcli.cli.sessions import print_session
-
-    print_session(session)
-
-
-@sessions.command("resume")
-def resume_session(
-    session: Annotated[str | None, typer.Argument(metavar="[ID|PATH]")] = None,
-    model: options.Model = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", "-C", metavar="FOLDER", help="Work in this folder.")] = None,
-) -> None:
-    """Open the app on a session: this folder's last one, unless you name another."""
-    from agentcli.cli.chat import open_chat
-
-    raise typer.Exit(open_chat(model, session is None, session, False, cwd))

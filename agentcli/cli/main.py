@@ -1,9 +1,14 @@
 """Where the command line starts: which command, and what a failure looks like."""
 
 import sys
+from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.text import printable
+from agentcli.config.masking import mask
+
+if TYPE_CHECKING:
+    import typer
 
 
 def run_command_line(arguments: list[str]) -> int:
@@ -15,12 +20,23 @@ def run_command_line(arguments: list[str]) -> int:
             return open_chat()
         from agentcli.cli.app import app
 
+        if arguments[0] != "run":
+            # 2 ms for each of these, which a run does not need.
+            _add_commands(app)
         app(arguments, prog_name="agentcli")
         return 0
     except AgentcliError as error:
         from agentcli.headless.exit_codes import exit_code_of_error
 
-        print(f"agentcli: {printable(str(error))}", file=sys.stderr)
+        print(f"agentcli: {mask(printable(str(error)))}", file=sys.stderr)
         return exit_code_of_error(error)
     except KeyboardInterrupt:
         return 130
+
+
+def _add_commands(app: "typer.Typer") -> None:
+    from agentcli.cli import auth_app, config_app, trust_app
+
+    app.add_typer(config_app.app, name="config")
+    app.add_typer(auth_app.app, name="auth")
+    app.command()(trust_app.trust)

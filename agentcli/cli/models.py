@@ -1,18 +1,20 @@
 """`agentcli models`."""
 
 import asyncio
+import sys
 
 from agentcli.agent.models import Model, Provider
 from agentcli.agent.text import printable
-from agentcli.config.load import load_settings
-from agentcli.config.paths import config_file
-from agentcli.providers.catalog import LOCAL, Catalog
-from agentcli.runtime.model_choice import has_key
+from agentcli.config.credentials import has_key
+from agentcli.providers.catalog import LOCAL
+from agentcli.runtime.foundation import catalog_in
+from agentcli.runtime.session_choice import working_folder
 
 
 def print_models(search: str | None, discover: bool) -> None:
-    settings = load_settings(config_file())
-    catalog = Catalog(settings.provider_overrides(), settings.models)
+    catalog, notices = catalog_in(working_folder(None))
+    for notice in notices:
+        print(printable(f"agentcli: {notice}"), file=sys.stderr)
     providers = {provider.name: provider for provider in catalog.providers()}
     models = catalog.models()
     if discover:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from agentcli.config.settings import PermissionMode
+
 Model = Annotated[
     str | None, typer.Option("--model", "-m", metavar="PROVIDER/ID[:LEVEL]", help="The model, and how much it thinks.")
 ]
@@ -15,6 +17,13 @@ SessionReference = Annotated[
 ]
 NoSession = Annotated[bool, typer.Option("--no-session", help="Keep nothing on the disk.")]
 Cwd = Annotated[Path | None, typer.Option("--cwd", "-C", metavar="FOLDER", help="Work in this folder.")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Trust the project's .agentcli.toml as it is, this once (see agentcli trust).")
+]
+Mode = Annotated[
+    PermissionMode | None,
+    typer.Option("--permission-mode", help="Whether calls that no rule speaks of are asked, run, or only look."),
+]
 MaxTurns = Annotated[
     int | None,
     typer.Option("--max-turns", min=1, metavar="N", help="Stop after so many answers of the model: exit 3."),

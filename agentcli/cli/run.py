@@ -1,29 +1,29 @@
 """`agentcli run`."""
 
-from pathlib import Path
+from agentcli.config.settings import PermissionMode
+from agentcli.runtime.session_choice import SessionChoice
 
 
 def run_prompt(
     prompt: list[str],
+    session: SessionChoice,
     model: str | None,
-    continue_: bool,
-    session: str | None,
-    no_session: bool,
-    cwd: Path | None,
     max_turns: int | None,
+    permission_mode: PermissionMode | None,
+    trust: bool,
 ) -> int:
     import asyncio
+    from functools import partial
 
-    from agentcli.config.load import load_settings
-    from agentcli.config.paths import config_file
+    from agentcli.config.configuration import load_configuration
     from agentcli.headless.run import run_once
     from agentcli.runtime.runtime import RuntimeOptions
-    from agentcli.runtime.session_choice import SessionChoice
 
     options = RuntimeOptions(
-        settings=load_settings(config_file()),
+        load=partial(load_configuration, trust=trust),
         model=model,
-        session=SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd),
+        session=session,
         max_turns=max_turns,
+        permission_mode=permission_mode,
     )
     return asyncio.run(run_once(prompt, options))

@@ -1,4 +1,8 @@
-"""Credentials: where a provider's key comes from, and which variables no child process may see."""
+"""Credentials: where a provider's key comes from, and which variables no child process may see.
+
+In this order: the environment, the provider's key command, what `agentcli auth login` has stored. Every key that is
+found is made known to `masking`.
+"""
 
 import os
 import re
@@ -6,6 +10,12 @@ from collections.abc import Iterable
 
 from agentcli.agent.errors import CredentialsError
 from agentcli.agent.models import Provider
+from agentcli.config import key_store
+from agentcli.config.masking import remember_key
+from agentcli.config.paths import config_file
+
+COMMAND_TIMEOUT_S = 60.0
+"""A password manager may ask the person first."""
 
 KEY_VARIABLES = frozenset({
     "AI_GATEWAY_API_KEY",
@@ -31,18 +41,58 @@ KEY_VARIABLES = frozenset({
 })  # fmt: skip
 """Variables that hold keys of model providers."""
 
+_printed: dict[str, str] = {}
+"""What key commands have printed, by command."""
+
 
 def key_variables(provider: Provider) -> list[str]:
     """The variables that may hold a provider's key, in order."""
     return provider.api_key_env or [re.sub(r"\W", "_", provider.name).upper() + "_API_KEY"]
 
 
+def key_source(provider: Provider) -> str | None:
+    """Where the provider's key comes from, for people; None if there is none. Runs no command, opens no keyring."""
+    for name in key_variables(provider):
+        if os.environ.get(name, "").strip():
+            return name
+    if provider.api_key_command:
+        return "key command"
+    stored = key_store.stored_providers().get(provider.name)
+    return {"file": "auth.toml", "keyring": "keyring"}.get(stored or "")
+
+
+def has_key(provider: Provider) -> bool:
+    """Whether there is a key, as far as that can be said without running a command."""
+    return key_source(provider) is not None
+
+
+def is_quick(provider: Provider) -> bool:
+    """Whether `find_key` answers at once: no command runs first, and no keyring is opened."""
+    return key_source(provider) not in ("key command", "keyring") or provider.api_key_command in _printed
+
+
 def find_key(provider: Provider) -> str | None:
-    """The provider's key, trimmed; None if no variable holds one (an empty one does not count)."""
+    """The provider's key, trimmed; None if there is none (an empty one does not count).
+
+    Raises:
+        CredentialsError: the command failed, or what is stored cannot be read.
+    """
     for name in key_variables(provider):
         if key := os.environ.get(name, "").strip():
-            return key
-    return None
+            break
+    else:
+        if provider.api_key_command:
+            key = _ask_command(provider)
+        else:
+            key = (key_store.stored_key(provider.name) or "").strip()
+    if key:
+        remember_key(key)
+    return key or None
+
+
+def forget_key(provider: Provider) -> None:
+    """The server has refused the key: ask the command anew for the next request."""
+    _printed.pop(provider.api_key_command, None)
 
 
 def require_key(provider: Provider) -> str | None:
@@ -50,21 +100,61 @@ def require_key(provider: Provider) -> str | None:
 
     Raises:
         CredentialsError: there is none and the provider needs one, or it holds a character that no key has. The message
-            names the variable and the place in it, never the value.
+            names the source and the place in it, never the value.
     """
     key = find_key(provider)
     names = " or ".join(key_variables(provider))
     if key is None:
         if provider.needs_key:
-            raise CredentialsError(f"no key for {provider.label or provider.name}", hint=f"set {names}")
+            hint = f"set {names}, or run `agentcli auth login {provider.name}`, or set "
+            hint += f"providers.{provider.name}.api_key_command in {config_file()}"
+            raise CredentialsError(f"no key for {provider.label or provider.name}", hint=hint)
         return None
-    for position, character in enumerate(key, 1):
-        if not "\x21" <= character <= "\x7e":
-            problem = f"character {position} of the key in {names} is U+{ord(character):04X}, which no key has"
-            raise CredentialsError(problem, hint="copy the key again")
+    check_key(key, key_source(provider) or names)
     return key
 
 
-def hidden_variables(providers: Iterable[Provider]) -> frozenset[str]:
-    """What is taken out of the environment of every child process."""
-    return KEY_VARIABLES.union(*(key_variables(provider) for provider in providers))
+def check_key(key: str, source: str) -> None:
+    """Raises CredentialsError if a key cannot stand in a header. The message holds its place, never its value."""
+    for position, character in enumerate(key, 1):
+        if not "\x21" <= character <= "\x7e":
+            problem = f"character {position} of the key in {source} is U+{ord(character):04X}, which no key has"
+            raise CredentialsError(problem, hint="copy the key again")
+
+
+def hidden_variables(providers: Iterable[Provider], kept: Iterable[str] = ()) -> frozenset[str]:
+    """What is taken out of the environment of every child process.
+
+    Args:
+        kept: variables that children get nevertheless.
+    """
+    return KEY_VARIABLES.union(*(key_variables(provider) for provider in providers)).difference(kept)
+
+
+def _ask_command(provider: Provider) -> str:
+    import subprocess  # 20 ms, unless asyncio has done it
+
+    command = provider.api_key_command
+    if command in _printed:
+        return _printed[command]
+    place = f"the key command of {provider.label or provider.name}"
+    hint = f"try providers.{provider.name}.api_key_command by hand"
+    environment = {name: value for name, value in os.environ.items() if name not in hidden_variables([provider])}
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CredentialsError(f"{place} did not end within {COMMAND_TIMEOUT_S:g} s", hint=hint) from None
+    if done.returncode != 0:
+        raise CredentialsError(f"{place} failed with exit code {done.returncode}", hint=hint)
+    key = done.stdout.decode("utf-8", "replace").strip()
+    if not key:
+        raise CredentialsError(f"{place} printed nothing", hint=hint)
+    _printed[command] = key
+    return key

@@ -1,4 +1,4 @@
-"""Loading `config.toml`: a wrong file is one line that says where, an unknown key only a warning."""
+"""Loading one file of settings: a wrong file is one line that says where, an unknown key only a warning."""
 
 import re
 import tomllib
@@ -7,11 +7,28 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
-from agentcli.config.settings import ProviderSettings, RetrySettings, Settings
+from agentcli.config.settings import RULE, ProviderSettings, Settings
 
-_NOT_KEYS = {"warnings"}
+NOT_KEYS = {"warnings"}
+
+T = TypeVar("T")
+
+Refuse = Callable[[str, str], ConfigError]
+"""Makes the error of a key: `(key, problem)`."""
+
+
+class SettingsFile(Struct, frozen=True):
+    path: Path
+    text: str
+    table: dict[str, Any]
+    """What it sets, without unknown keys."""
+    settings: Settings
+
+    def line_of(self, key: str) -> int:
+        return _line_of(self.text, key)
 
 
 def load_settings(path: Path) -> Settings:
@@ -20,18 +37,40 @@ def load_settings(path: Path) -> Settings:
     Raises:
         ConfigError: it cannot be read, is not TOML, or a value is of the wrong type. The message is `FILE:LINE: …`.
     """
-    text = _read(path)
-    if text is None:
-        return Settings()
+    file = read_settings(path)
+    return Settings() if file is None else file.settings
+
+
+def read_settings(path: Path) -> SettingsFile | None:
+    """A file of settings; None if there is none. Raises ConfigError as `load_settings` does."""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
+    return parse_settings(data, path)
+
+
+def parse_settings(data: bytes, path: Path) -> SettingsFile:
+    """The settings in the content of a file. Raises ConfigError as `load_settings` does."""
+    text = _decode(data, path)
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_at_line(path, str(error)), hint="correct the file") from None
+        raise ConfigError(_at_line(path, text, str(error)), hint="correct the file") from None
     warnings = _drop_unknown(table, path, text)
 
     def refuse(key: str, problem: str) -> ConfigError:
         return ConfigError(f"{path}:{_line_of(text, key)}: {key}: {problem}", hint="correct the value")
 
+    settings = msgspec.structs.replace(build_settings(table, refuse), warnings=warnings)
+    return SettingsFile(path, text, table, settings)
+
+
+def build_settings(table: dict[str, Any], refuse: Refuse) -> Settings:
+    """Settings from plain data. Raises what `refuse` makes of a value that does not fit."""
+    table = dict(table)
     # msgspec's errors do not name the key of a table of tables, so each of those is converted by itself.
     providers = table.pop("providers", {})
     if not isinstance(providers, dict):
@@ -39,16 +78,20 @@ def load_settings(path: Path) -> Settings:
     converted = {
         name: _convert(provider, ProviderSettings, f"providers.{name}", refuse) for name, provider in providers.items()
     }
-    settings = _convert(table, Settings, "", refuse)
+    settings = msgspec.structs.replace(_convert(table, Settings, "", refuse), providers=converted)
     if not settings.bash_timeout > 0:
         raise refuse("bash_timeout", "Expected seconds > 0")
-    return msgspec.structs.replace(settings, providers=converted, warnings=warnings)
+    for name in ("reserve_tokens", "keep_recent_tokens"):
+        if getattr(settings.compaction, name) < 0:
+            raise refuse(f"compaction.{name}", "Expected tokens >= 0")
+    for name in ("allow", "ask", "deny"):
+        for rule in getattr(settings.permissions, name):
+            if not re.fullmatch(RULE, rule, re.S):
+                raise refuse(f"permissions.{name}", f"{rule!r} is no rule; write tool, tool(path) or bash(first words)")
+    return settings
 
 
-T = TypeVar("T")
-
-
-def _convert(value: object, kind: type[T], place: str, refuse: Callable[[str, str], ConfigError]) -> T:
+def _convert(value: object, kind: type[T], place: str, refuse: Refuse) -> T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -57,13 +100,7 @@ def _convert(value: object, kind: type[T], place: str, refuse: Callable[[str, st
         raise refuse(key, problem) from None
 
 
-def _read(path: Path) -> str | None:
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
+def _decode(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -71,21 +108,21 @@ def _read(path: Path) -> str | None:
         raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
 
 
-def _at_line(path: Path, problem: str) -> str:
+def _at_line(path: Path, text: str, problem: str) -> str:
     """tomllib ends its message with `(at line 3, column 7)` or `(at end of document)`."""
     found = re.search(r" \(at line (\d+), column \d+\)$", problem)
     if found:
         return f"{path}:{found[1]}: {problem[: found.start()]}"
-    lines = path.read_bytes().count(b"\n") or 1
-    return f"{path}:{lines}: {problem}"
+    return f"{path}:{text.count(chr(10)) or 1}: {problem}"
 
 
 def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
     """Take out the keys that no setting has, and say so."""
-    unknown = [(key,) for key in table if key not in Settings.__struct_fields__ or key in _NOT_KEYS]
-    retry = table.get("retry")
-    if isinstance(retry, dict):
-        unknown += [("retry", key) for key in retry if key not in RetrySettings.__struct_fields__]
+    unknown = [(key,) for key in table if key not in Settings.__struct_fields__ or key in NOT_KEYS]
+    for name, kind in sections():
+        section = table.get(name)
+        if isinstance(section, dict):
+            unknown += [(name, key) for key in section if key not in kind.__struct_fields__]
     providers = table.get("providers")
     for name, provider in providers.items() if isinstance(providers, dict) else ():
         if isinstance(provider, dict):
@@ -99,6 +136,13 @@ def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
         dotted = ".".join(keys)
         warnings.append(f"{path}:{_line_of(text, dotted)}: unknown key {dotted}; it is ignored")
     return warnings
+
+
+def sections() -> list[tuple[str, type[Struct]]]:
+    """The tables of settings that have a schema of their own: `[retry]` and its like."""
+    defaults = Settings()
+    values = [(name, getattr(defaults, name)) for name in Settings.__struct_fields__]
+    return [(name, type(value)) for name, value in values if isinstance(value, Struct)]
 
 
 def _line_of(text: str, dotted: str) -> int:

@@ -24,6 +24,35 @@ def config_file() -> Path:
     return home() / "config.toml"
 
 
+def auth_file() -> Path:
+    return home() / "auth.toml"
+
+
+def trust_file() -> Path:
+    return home() / "trust.json"
+
+
+def shared_skills_folder() -> Path | None:
+    """`~/.agents/skills`, which agents of other makes read too; None without a home folder."""
+    try:
+        return Path.home() / ".agents" / "skills"
+    except RuntimeError:
+        return None
+
+
+def repository_root(cwd: Path) -> Path | None:
+    """The nearest folder, from the working one up, that holds `.git`."""
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), None)
+
+
+def project_folders(cwd: Path) -> list[Path]:
+    """From the working folder up to the repository's root; outside of a repository, the working folder alone."""
+    root = repository_root(cwd)
+    if root is None:
+        return [cwd]
+    return [folder for folder in (cwd, *cwd.parents) if folder.is_relative_to(root)]
+
+
 def sessions_folder() -> Path:
     return home() / "sessions"
 
@@ -35,7 +64,10 @@ def make_private(folder: Path) -> Path:
         ConfigError: it cannot be made.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_dir():
+            raise NotADirectoryError(20, "it is not a folder")
     except OSError as error:
         raise ConfigError(f"cannot make the folder {folder}: {error.strerror}", hint="set AGENTCLI_HOME") from None
     return folder

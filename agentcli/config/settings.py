@@ -1,5 +1,6 @@
 """Settings: the schema of `config.toml`. `.agentcli.example.toml` shows every key with its default."""
 
+from enum import StrEnum
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -19,6 +20,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
     base_url: str | UnsetType = UNSET
     api_key_env: str | list[str] | UnsetType = UNSET
     """The environment variable that holds the key, or several, of which the first that is set counts."""
+    api_key_command: str | UnsetType = UNSET
+    """A shell command that prints the key. It runs when no variable holds one, and its answer is kept in memory."""
     headers: dict[str, str] | UnsetType = UNSET
     """Sent with every request."""
     compat: dict[str, Any] | UnsetType = UNSET
@@ -43,6 +46,45 @@ class RetrySettings(Struct, frozen=True, kw_only=True):
     """Seconds. A server that asks for a longer wait is not waited for."""
 
 
+class CompactionSettings(Struct, frozen=True, kw_only=True):
+    """`[compaction]`: what happens when a conversation comes near the end of the model's window."""
+
+    enabled: bool = True
+    """Whether older messages are summarised by themselves; without it, only when asked for."""
+    reserve_tokens: int = 16_384
+    """Tokens of the window that stay free for the answer; never more than half of the window."""
+    keep_recent_tokens: int = 20_000
+    """About so many tokens of the latest messages are kept as they are."""
+
+
+class PermissionMode(StrEnum):
+    """What happens to a call that no rule speaks of."""
+
+    ASK = "ask"
+    """Looking into the working folder is allowed, everything else is asked."""
+    AUTO = "auto"
+    """It is allowed."""
+    READ_ONLY = "read-only"
+    """Only the tools that cannot change anything are there."""
+
+
+RULE = r"(?P<tool>[\w.-]+|\*)(?:\((?P<pattern>.+)\))?"
+"""A rule of permissions, whole: `tool`, or `tool(pattern)`."""
+
+
+class PermissionSettings(Struct, frozen=True, kw_only=True):
+    """`[permissions]`: what the agent may do. Rules are `tool`, `tool(path glob)` or `bash(first words)`.
+
+    Of all rules that speak of a call, `deny` wins over `ask`, and `ask` over `allow`.
+    """
+
+    mode: PermissionMode | None = None
+    """None asks where a person can answer, and allows elsewhere."""
+    allow: list[str] = []
+    ask: list[str] = []
+    deny: list[str] = []
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """`provider/id`, with an optional `:level`."""
@@ -50,11 +92,21 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How much the model is asked to think; None is the model's own default."""
     bash_timeout: float = 300.0
     """Seconds that a command may take unless the model asks for another limit."""
+    shell: str | None = None
+    """The shell that runs commands; None is bash."""
+    environment: dict[str, str] = {}
+    """Variables that commands get on top of agentcli's own."""
+    keep_keys: list[str] = []
+    """Variables that hold keys of model providers and that commands get nevertheless; all others are taken out."""
+    tools: list[str] | None = None
+    """The tools that are on: read, bash, edit, write, grep, find, ls; None is the first four."""
     steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME
     """`one-at-a-time` or `all`: how many steering messages the model gets at once."""
     follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME
     retry: RetrySettings = RetrySettings()
+    compaction: CompactionSettings = CompactionSettings()
     providers: dict[str, ProviderSettings] = {}
+    permissions: PermissionSettings = PermissionSettings()
     models: dict[str, dict[str, Any]] = {}
     """`[models."provider/id"]`: fields of a model that differ from the catalog's, or a model it lacks."""
     warnings: list[str] = field(default_factory=list)

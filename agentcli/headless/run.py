@@ -24,7 +24,7 @@ async def run_once(arguments: Sequence[str], options: RuntimeOptions) -> int:
     runtime = Runtime.create(options)
     output = TextOutput(sys.stdout, sys.stderr, on_broken=lambda: runtime.abort("stdout takes no more"))
     try:
-        message = build_prompt(words, runtime.cwd, piped)
+        message = build_prompt(words, runtime.cwd, piped, runtime.expand)
         runtime.require_ready()
         for line in [*runtime.notices, *([notice] if notice else [])]:
             output.say(line)

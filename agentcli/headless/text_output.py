@@ -15,6 +15,7 @@ from agentcli.agent.events import (
 )
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.text import printable
+from agentcli.config.masking import hold_back, mask
 from agentcli.runtime.events import NoticeEvent, RetryStartEvent
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class TextOutput:
         self._clean = out.isatty()
         self._shows_tools = err.isatty()
         self._lines: ToolLines | None = None
+        self._held = ""
+        """The end of what has streamed, while it may be the beginning of a key."""
         self._in_line = False
         """Whether the answer's last line has no end yet."""
 
@@ -63,15 +66,23 @@ class TextOutput:
     def say(self, text: str) -> None:
         """One line on stderr."""
         self.end_line()
-        print(f"agentcli: {printable(text)}", file=self.err, flush=True)
+        print(f"agentcli: {mask(printable(text))}", file=self.err, flush=True)
 
     def end_line(self) -> None:
+        if self._held:
+            held, self._held = self._held, ""
+            self._put(printable(held) if self._clean else held)
+            self._in_line = True
         if self._in_line:
             self._put("\n")
             self._in_line = False
 
     def _write(self, delta: str) -> None:
-        text = printable(delta) if self._clean else delta
+        text = mask(self._held + delta)
+        shown = len(text) - hold_back(text)
+        text, self._held = text[:shown], text[shown:]
+        if self._clean:
+            text = printable(text)
         if text:
             self._put(text)
             self._in_line = not text.endswith("\n")

@@ -1,7 +1,7 @@
 """Attachments: how piped input, `@file` arguments and words become one prompt."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentcli.agent.errors import UsageError
@@ -18,13 +18,16 @@ _IMAGE_TYPES = {
 }
 
 
-def build_prompt(arguments: Sequence[str], cwd: Path, piped: str = "") -> UserMessage:
+def build_prompt(
+    arguments: Sequence[str], cwd: Path, piped: str = "", expand: Callable[[str], str] = str
+) -> UserMessage:
     """One message: piped text, files, words, in this order, with a blank line between.
 
     Args:
         arguments: words, and `@path` for files (images are attached as such).
         cwd: where relative paths start.
         piped: what came on standard input.
+        expand: what the words stand for: `Runtime.expand`.
 
     Raises:
         UsageError: there is nothing to send, or a file cannot be attached.
@@ -41,7 +44,7 @@ def build_prompt(arguments: Sequence[str], cwd: Path, piped: str = "") -> UserMe
         parts.append(text)
         images += [image] if image else []
     if instruction := " ".join(words).strip():
-        parts.append(instruction)
+        parts.append(expand(instruction))
     if not parts:
         raise UsageError("there is no prompt", hint='agentcli run "what to do", or pipe it in')
     content: list[UserContent] = [TextContent("\n\n".join(parts)), *images]

@@ -4,10 +4,11 @@ They are read from `~/.agentcli`, then from the repository's root and every fold
 nearer ones come later. One file a folder. None of them can stop a start: what cannot be read is left out and told.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+
+from agentcli.config.paths import project_folders
 
 NAMES = ("AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 """The first of these that is a file counts, in each folder."""
@@ -28,7 +29,7 @@ def find_context_files(home: Path, cwd: Path) -> tuple[list[ContextFile], list[s
     found: list[ContextFile] = []
     notices: list[str] = []
     seen: set[Path] = set()
-    for folder in (home, *_folders(cwd)):
+    for folder in (home, *reversed(project_folders(cwd))):
         path = _file_in(folder)
         if path is None or path.resolve() in seen:
             continue
@@ -45,19 +46,6 @@ def find_context_files(home: Path, cwd: Path) -> tuple[list[ContextFile], list[s
         if text:
             found.append(ContextFile(path, text))
     return found, notices
-
-
-def repository_root(cwd: Path) -> Path | None:
-    """The nearest folder, from the working one up, that holds `.git`."""
-    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), None)
-
-
-def _folders(cwd: Path) -> Iterator[Path]:
-    """From the repository's root down to the working folder; outside of a repository, that folder alone."""
-    root = repository_root(cwd)
-    if root is not None:
-        yield from (folder for folder in reversed(cwd.parents) if folder.is_relative_to(root))
-    yield cwd
 
 
 def _file_in(folder: Path) -> Path | None:

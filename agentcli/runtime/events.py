@@ -1,8 +1,10 @@
 """Events that the runtime adds to the agent's stream."""
 
+from typing import Any
+
 from msgspec import Struct
 
-from agentcli.agent.messages import AgentMessage
+from agentcli.agent.messages import AgentMessage, Usage
 
 
 class QueueUpdateEvent(Struct, frozen=True, tag_field="type", tag="queue_update"):
@@ -37,10 +39,74 @@ class NoticeEvent(Struct, frozen=True, tag_field="type", tag="notice"):
     text: str
 
 
+class CompactionStartEvent(Struct, frozen=True, tag_field="type", tag="compaction_start"):
+    reason: str
+    """`manual`, `threshold` (the context comes near the window) or `overflow` (the server refused its length)."""
+
+
+class CompactionEndEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="compaction_end"):
+    """How a compaction ended: with a summary, aborted, or with an error. Without a summary nothing has changed."""
+
+    reason: str
+    summary: str | None = None
+    first_kept_entry_id: str | None = None
+    tokens_before: int = 0
+    tokens_after: int = 0
+    """Estimated."""
+    usage: Usage | None = None
+    """What the summary took."""
+    aborted: bool = False
+    will_retry: bool = False
+    """Whether the request that was too long is made again."""
+    error_message: str | None = None
+
+
+class SessionMovedEvent(Struct, frozen=True, tag_field="type", tag="session_changed"):
+    """The conversation goes on from another place of its session: the transcript is another one."""
+
+    leaf_id: str | None
+
+
+class PermissionRequestEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="permission_request"):
+    """A call waits for the person. Answer with `Runtime.answer_permission`; `permission_end` says that it is over."""
+
+    id: str
+    tool_call_id: str
+    tool_name: str
+    arguments: dict[str, Any]
+    """What will run: prepared and validated."""
+    about: str
+    """What is asked about, as one line: the command or the part of it that matters, or the tool and the path."""
+    because: str
+    """Why it is asked: the rule, or the mode."""
+    suggested_rules: list[str] = []
+    """Rules that `session` and `always` add, and that keep the like from being asked again; none if no rule can."""
+
+
+class PermissionEndEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="permission_end"):
+    """A request is answered, or nobody needs the answer any more because the run was aborted."""
+
+    id: str
+    allowed: bool
+    remember: str = "once"
+
+
 class AgentSettledEvent(Struct, frozen=True, tag_field="type", tag="agent_settled"):
     """Nothing automatic remains: no run, no retry."""
 
     aborted: bool
 
 
-RuntimeEvent = QueueUpdateEvent | RetryStartEvent | RetryEndEvent | EntryAppendedEvent | NoticeEvent | AgentSettledEvent
+RuntimeEvent = (
+    QueueUpdateEvent
+    | RetryStartEvent
+    | RetryEndEvent
+    | EntryAppendedEvent
+    | NoticeEvent
+    | CompactionStartEvent
+    | CompactionEndEvent
+    | SessionMovedEvent
+    | PermissionRequestEvent
+    | PermissionEndEvent
+    | AgentSettledEvent
+)

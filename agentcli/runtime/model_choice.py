@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from agentcli.agent.errors import AgentcliError
-from agentcli.agent.models import Model, Provider, ThinkingLevel, clamp_thinking_level
-from agentcli.config.credentials import find_key
+from agentcli.agent.models import Model, ThinkingLevel, clamp_thinking_level
+from agentcli.config.credentials import has_key
 from agentcli.config.settings import Settings
 from agentcli.providers.catalog import Catalog
 from agentcli.sessions.context import SessionContext
@@ -39,10 +39,6 @@ def choose_model(catalog: Catalog, settings: Settings, asked: str | None, contex
         return _decide(model, None, settings, context, notice)
     model, level = catalog.resolve("offline", has_key=has_key)
     return _decide(model, level, settings, context, notice or OFFLINE_NOTICE)
-
-
-def has_key(provider: Provider) -> bool:
-    return find_key(provider) is not None
 
 
 def _decide(

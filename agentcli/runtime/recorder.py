@@ -5,6 +5,8 @@ import asyncio
 from agentcli.agent.agent import Agent
 from agentcli.agent.errors import SessionError
 from agentcli.agent.events import MessageEndEvent, TurnEndEvent
+from agentcli.agent.messages import AgentMessage
+from agentcli.config.masking import mask_data
 from agentcli.runtime.events import EntryAppendedEvent, NoticeEvent
 from agentcli.sessions.session import Session
 
@@ -20,20 +22,31 @@ class SessionRecorder:
         self.session = session
         self._syncing: asyncio.Future[None] | None = None
         self._failed = False
+        self._unsaved: list[AgentMessage] = []
+        """What could not be written yet; it goes first when there is space again."""
+        self._saved: list[str] = []
         agent.subscribe(self._listen)
 
     async def _listen(self, event: object, signal: object) -> None:
         if isinstance(event, MessageEndEvent):
+            self._unsaved.append(event.message)
             try:
-                entry_id = self.session.append_message(event.message)
+                self.flush()
             except SessionError as error:
                 await self._report(error)
-            else:
-                self._failed = False
+            saved, self._saved = self._saved, []
+            for entry_id in saved:
                 await self.agent.emit(EntryAppendedEvent(entry_id))
         elif isinstance(event, TurnEndEvent):
             await self.settle()
             self._syncing = asyncio.get_running_loop().run_in_executor(None, self.session.sync)
+
+    def flush(self) -> None:
+        """Write what could not be written before. Raises SessionError if it still cannot."""
+        while self._unsaved:
+            self._saved.append(self.session.append_message(mask_data(self._unsaved[0])))
+            del self._unsaved[0]
+        self._failed = False
 
     async def settle(self) -> None:
         """Return when the last turn is safe."""

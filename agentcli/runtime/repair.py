@@ -20,3 +20,11 @@ def missing_results(messages: Sequence[AgentMessage]) -> list[ToolResultMessage]
         else:
             break
     return []
+
+
+def drop_failed_turn(messages: list[AgentMessage]) -> None:
+    """Take the failed answer at the end, and what answered its calls, out of the context. The session keeps them."""
+    while messages and isinstance(messages[-1], AssistantMessage | ToolResultMessage):
+        last = messages.pop()
+        if isinstance(last, AssistantMessage):
+            break

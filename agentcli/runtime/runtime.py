@@ -1,48 +1,46 @@
 """Runtime: an agent that works in a folder, with its tools, its model and its session. What every face is built on."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from pathlib import Path
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec import Struct
-
-from agentcli.agent.abort import AbortController, Aborted, interruptible
-from agentcli.agent.agent import Agent, Input, Listener
+from agentcli.agent.abort import AbortController, Aborted, AbortSignal, interruptible
+from agentcli.agent.agent import Input, Listener, as_messages
 from agentcli.agent.assistant_events import AssistantMessageEvent
-from agentcli.agent.context import Context, StreamFn, StreamOptions
-from agentcli.agent.errors import AgentBusyError, ProviderError
+from agentcli.agent.context import Context, StreamOptions
+from agentcli.agent.errors import AgentBusyError, AuthError, ConfigError, ProviderError, SessionError
 from agentcli.agent.hooks import PrepareNextTurnContext
-from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason, ToolResultMessage
+from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason
 from agentcli.agent.models import Model
 from agentcli.agent.streaming import resolved
-from agentcli.config.credentials import hidden_variables, key_variables, require_key
-from agentcli.config.paths import home, sessions_folder
-from agentcli.config.settings import Settings
-from agentcli.providers.catalog import Catalog
-from agentcli.providers.http import HttpClients
-from agentcli.providers.stream_client import StreamClient
-from agentcli.runtime.context_files import find_context_files
-from agentcli.runtime.events import AgentSettledEvent, NoticeEvent, QueueUpdateEvent, RetryEndEvent, RetryStartEvent
-from agentcli.runtime.model_choice import choose_model
-from agentcli.runtime.recorder import SessionRecorder
-from agentcli.runtime.repair import missing_results
+from agentcli.config.credentials import forget_key, is_quick, require_key
+from agentcli.config.masking import mask, mask_data
+from agentcli.config.paths import home, make_private, sessions_folder
+from agentcli.config.settings import PermissionMode
+from agentcli.runtime.compaction import CompactionReason, Compactor
+from agentcli.runtime.events import (
+    AgentSettledEvent,
+    CompactionEndEvent,
+    NoticeEvent,
+    QueueUpdateEvent,
+    RetryEndEvent,
+    RetryStartEvent,
+    SessionMovedEvent,
+)
+from agentcli.runtime.foundation import Foundation, lay_foundation
+from agentcli.runtime.masking import masked_end, masked_error
+from agentcli.runtime.navigation import Moved, adopt_context, move
+from agentcli.runtime.options import RuntimeOptions
+from agentcli.runtime.repair import drop_failed_turn, missing_results
 from agentcli.runtime.retry import retry_delay, too_long_a_wait
-from agentcli.runtime.session_choice import SessionChoice, open_session
-from agentcli.runtime.system_prompt import build_system_prompt, prompt_parts
+from agentcli.runtime.summarizer import Summarizer
 from agentcli.sessions.context import ModelChoice, SessionContext
-from agentcli.sessions.repo import JsonlSessionRepo
-from agentcli.tools.toolset import ToolOptions, Toolset, create_toolset
 
+if TYPE_CHECKING:
+    from agentcli.runtime.slash_commands import SlashCommand
 
-class RuntimeOptions(Struct, frozen=True, kw_only=True):
-    settings: Settings = Settings()
-    model: str | None = None
-    """As `--model` takes it."""
-    session: SessionChoice = SessionChoice()
-    max_turns: int | None = None
-    """Of one prompt; None is no limit."""
-    stream_fn: StreamFn | None = None
-    """Asks the model in place of the providers, for programs that bring their own."""
+T = TypeVar("T")
 
 
 class Runtime:
@@ -55,75 +53,36 @@ class Runtime:
         Raises:
             UsageError, ConfigError, SessionError: what was asked for cannot be had.
         """
-        settings = options.settings
-        session, cwd = open_session(options.session, JsonlSessionRepo(sessions_folder()))
-        try:
-            context = session.build_context()
-            catalog = Catalog(settings.provider_overrides(), settings.models)
-            decision = choose_model(catalog, settings, options.model, context)
-        except BaseException:
-            session.close()
-            raise
-        tool_options = ToolOptions(
-            cwd=cwd,
-            hidden_env=hidden_variables(catalog.provider(name) for name in settings.providers),
-            extra_env={"AI_AGENT": "agentcli"},
-            bash_timeout_s=settings.bash_timeout,
-            spill_dir=home() / "spill" / session.id,
-            image_input="image" in decision.model.input,
-        )
-        toolset = create_toolset(tool_options)
-        context_files, file_notices = find_context_files(home(), cwd)
-        client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
-        agent = Agent(
-            model=decision.model,
-            thinking_level=decision.thinking_level,
-            stream_fn=client,
-            system_prompt=build_system_prompt(prompt_parts(cwd, context_files)),
-            tools=toolset.tools,
-            messages=context.messages,
-            steering_mode=settings.steering_mode,
-            follow_up_mode=settings.follow_up_mode,
-            session_id=session.id,
-        )
-        notices = [*settings.warnings, *getattr(session.storage, "notices", []), *file_notices]
-        if decision.notice:
-            notices.append(decision.notice)
-        return cls(options, agent, SessionRecorder(agent, session), context, catalog, toolset, client, cwd, notices)
+        return cls(lay_foundation(options))
 
-    def __init__(
-        self,
-        options: RuntimeOptions,
-        agent: Agent,
-        recorder: SessionRecorder,
-        context: SessionContext,
-        catalog: Catalog,
-        toolset: Toolset,
-        client: StreamClient,
-        cwd: Path,
-        notices: list[str],
-    ) -> None:
+    def __init__(self, foundation: Foundation) -> None:
+        options, agent = foundation.options, foundation.agent
+        recorder, context = foundation.recorder, foundation.context
         self.options = options
         self.agent = agent
         self.session = recorder.session
-        self.catalog = catalog
-        self.cwd = cwd
-        self.notices = notices
+        self.catalog = foundation.catalog
+        self.cwd = foundation.cwd
+        self.notices = foundation.notices
         """What the person should know before the first prompt, a line each."""
         self.reached_max_turns = False
         """Whether the last prompt was stopped by `max_turns` with work left to do."""
         self._recorder = recorder
         self._recorded_model = context.model
         self._recorded_level = context.thinking_level
-        self._toolset = toolset
-        self._client = client
+        self._additions = foundation.additions
+        self._toolset = foundation.toolset
+        self._client = foundation.client
         self._controller = AbortController()
-        self._working: asyncio.Task[None] | None = None
+        self._working: asyncio.Task[Any] | None = None
         self._turns = 0
         self._retries = 0
         """Of the request that failed last, so far."""
         self._failure: ProviderError | None = None
+        self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
+        self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
         agent.stream_fn = self._stream
+        agent.prepare_next_turn = self._compactor.prepare_next_turn
         agent.get_api_key = self._key_for
         agent.should_stop_after_turn = self._is_last_turn
         agent.steering_queue.on_change = agent.follow_up_queue.on_change = self._queue_changed
@@ -140,16 +99,23 @@ class Runtime:
         messages = reversed(self.agent.state.messages)
         return next((message for message in messages if isinstance(message, AssistantMessage)), None)
 
+    @property
+    def context_tokens(self) -> int:
+        """About how many tokens the next request has, without what is said next."""
+        return self._compactor.tokens()
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Hear every event of the agent and of the runtime. Returns `unsubscribe`."""
         return self.agent.subscribe(listener)
 
     def require_ready(self) -> None:
         """Raises CredentialsError if the model needs a key and there is none."""
-        self._key_for(self.agent.state.model.provider)
+        require_key(self.catalog.provider(self.agent.state.model.provider))
 
     def prompt(self, input: Input, images: Sequence[ImageContent] = ()) -> asyncio.Task[None]:
         """Work on a prompt until nothing automatic remains. It goes on by itself; await the task for its end.
+
+        A text may call a template, a skill or a command of an extension: `/name arguments`.
 
         Raises:
             AgentBusyError: another prompt is worked on.
@@ -163,11 +129,81 @@ class Runtime:
         self._working = asyncio.ensure_future(self._work(input, images))
         return self._working
 
+    async def compact(self, instructions: str = "") -> CompactionEndEvent | None:
+        """Summarise the older part of the conversation now, with an eye to `instructions`.
+
+        A run that is going on is aborted first, and not resumed; what is queued meanwhile is delivered after it.
+        Returns how it ended: failures are told there and not raised.
+        """
+
+        async def work(signal: AbortSignal) -> CompactionEndEvent | None:
+            self._compactor.begin_prompt()
+            end = await self._compactor.run(CompactionReason.MANUAL, signal, instructions=instructions)
+            if not signal.aborted and (queued := self._queued()):
+                await self._ask(queued)
+            return end
+
+        return await self._alone(work, "stopped for a compaction")
+
+    async def go_to(self, entry_id: str | None, *, summarize: bool = False, instructions: str = "") -> Moved:
+        """Go on from another entry of the session; before it, if it is a message of the user. Nothing is lost.
+
+        A run that is going on is aborted first.
+
+        Args:
+            entry_id: None is the beginning.
+            summarize: tell the new branch what happened on the one that is left.
+            instructions: what that summary shall attend to.
+
+        Raises:
+            SessionError: `not_found`, `storage`.
+            ProviderError, ConfigError: there is no summary; nothing was moved.
+        """
+
+        async def work(signal: AbortSignal) -> Moved:
+            summarizer, room = self._summarizer if summarize else None, self._compactor.limit
+            moved = await move(self.session, entry_id, summarizer, signal, room=room, instructions=instructions)
+            if moved.moved:
+                await self._adopt(self.session.build_context())
+            return moved
+
+        return await self._alone(work, "stopped to go elsewhere in the session")
+
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
-        return self.agent.steer(input, images)
+        return self.agent.steer(self._said(input), images)
 
     def follow_up(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
-        return self.agent.follow_up(input, images)
+        return self.agent.follow_up(self._said(input), images)
+
+    def expand(self, text: str) -> str:
+        """What `/template arguments` or `/skill:name arguments` stands for; any other text is left as it is."""
+        return self._additions.expand(text)
+
+    def commands(self) -> "list[SlashCommand]":
+        """What a person can type after a slash: templates, skills, commands of extensions."""
+        return self._additions.commands()
+
+    @property
+    def permission_mode(self) -> PermissionMode:
+        """What happens to a call that no rule speaks of. It may be set; it holds from the next call on."""
+        return self._additions.mode
+
+    @permission_mode.setter
+    def permission_mode(self, mode: PermissionMode) -> None:
+        self._additions.use_mode(PermissionMode(mode))
+
+    def answer_permission(self, id: str, verdict: str, remember: str = "once", reason: str | None = None) -> bool:
+        """Answer a `PermissionRequestEvent`.
+
+        Args:
+            verdict: `allow` or `deny`.
+            remember: `once`; `session` and `always` add the request's suggested rules, for now or for good.
+            reason: what the model is told when the call is denied.
+
+        Returns:
+            Whether the request was still open.
+        """
+        return self._additions.answer(id, verdict, remember, reason)
 
     def abort(self, reason: str = "aborted by the user") -> None:
         """Stop the run, or the wait before a retry. What is queued stays queued."""
@@ -191,15 +227,68 @@ class Runtime:
         """Kill every child process at once, for an exit that cannot wait."""
         self._toolset.kill_now()
 
+    async def _alone(self, work: Callable[[AbortSignal], Coroutine[Any, Any, T]], reason: str) -> T:
+        """Abort what is going on, wait for its end, and do this one thing; `abort()` reaches it."""
+        while self.is_busy:
+            self.abort(reason)
+            await self.wait_for_idle()
+        self._controller = AbortController()
+
+        async def whole() -> T:
+            try:
+                return await work(self._controller.signal)
+            finally:
+                await self._finish()
+
+        task = asyncio.ensure_future(whole())
+        self._working = task
+        return await asyncio.shield(task)
+
     async def _work(self, input: Input, images: Sequence[ImageContent]) -> None:
-        self._prepare_session()
-        await self._run(lambda: self.agent.prompt(input, images))
-        await self._retry()
-        while not self._is_over() and (queued := self._queued()):
-            await self._run(lambda messages=queued: self.agent.prompt(messages))
+        if isinstance(input, str):
+            text = await self._additions.run_command(input)
+            if text is None:
+                return await self._finish()
+            input = text
+        try:
+            self._prepare_session()
+        except SessionError as error:  # A full disk: the conversation goes on in memory.
+            await self.notify(str(error))
+        await self._ask([mask_data(message) for message in as_messages(input, images)])
+        return await self._finish()
+
+    def _said(self, input: str | AgentMessage) -> str | AgentMessage:
+        return mask(self.expand(input)) if isinstance(input, str) else mask_data(input)
+
+    async def _ask(self, messages: list[AgentMessage]) -> None:
+        """Work on messages, and then on what came too late for the run."""
+        while messages:
+            self._compactor.begin_prompt()
+            if self._compactor.is_due(messages):
+                await self._compactor.run(CompactionReason.THRESHOLD, self._controller.signal)
+            await self._run(lambda prompts=messages: self.agent.prompt(prompts))
             await self._retry()
+            await self._recover_from_overflow()
+            messages = [] if self._is_over() else self._queued()
+
+    async def _finish(self) -> None:
         await self._recorder.settle()
         await self.agent.emit(AgentSettledEvent(self._controller.signal.aborted))
+
+    async def _recover_from_overflow(self) -> None:
+        """Once a prompt: if the request did not fit into the window, compact, and make it again."""
+        if self._controller.signal.aborted or not self._compactor.is_overflow(self.last_message):
+            return
+        end = await self._compactor.run(CompactionReason.OVERFLOW, self._controller.signal)
+        if end is not None and end.will_retry:
+            await self._run(self.agent.continue_)
+            await self._retry()
+
+    async def _adopt(self, context: SessionContext) -> None:
+        """Go on with another context of the session: its messages, model and thinking level."""
+        adopt_context(self.agent, context, self.catalog, self.options.settings)
+        self._recorded_model, self._recorded_level = context.model, context.thinking_level
+        await self.agent.emit(SessionMovedEvent(self.session.leaf_id))
 
     def _queued(self) -> list[AgentMessage]:
         """What came too late for the run that just ended."""
@@ -227,7 +316,7 @@ class Runtime:
             await self.agent.emit(RetryStartEvent(self._retries, maximum, delay, message.error_message or ""))
             if not await self._wait(delay):
                 break
-            self._drop_failed_turn()
+            drop_failed_turn(self.agent.state.messages)
             await self._run(self.agent.continue_)
         if wait := too_long_a_wait(self._failure, self.options.settings.retry):
             await self.notify(wait)
@@ -249,16 +338,11 @@ class Runtime:
             return False
         return True
 
-    def _drop_failed_turn(self) -> None:
-        """Take the failed answer, and what answered its calls, out of the context. The session keeps them."""
-        messages = self.agent.state.messages
-        while messages and isinstance(messages[-1], AssistantMessage | ToolResultMessage):
-            last = messages.pop()
-            if isinstance(last, AssistantMessage):
-                break
-
     def _prepare_session(self) -> None:
         """Before the first message: answer calls that a killed process left open, and note a change of model."""
+        # What cannot be made is told when the session cannot be written.
+        with contextlib.suppress(ConfigError):
+            make_private(home() if self.options.session.in_memory else sessions_folder())
         for result in missing_results(self.agent.state.messages):
             self.session.append_message(result)
             self.agent.state.messages.append(result)
@@ -277,15 +361,20 @@ class Runtime:
         """Ask the model, and remember how it failed: whether to retry is decided after the run."""
         self._failure = None
         try:
-            stream_fn = self.options.stream_fn or self._client
+            added = self._additions.api.stream_fns.get(model.api)
+            stream_fn = self.options.stream_fn or added or self._client
             async for event in await resolved(stream_fn(model, context, options)):
-                yield event
+                yield masked_end(event)
         except ProviderError as error:
             self._failure = error
-            raise
+            if isinstance(error, AuthError):
+                forget_key(self.catalog.provider(model.provider))
+            raise masked_error(error) from None
 
-    def _key_for(self, provider: str) -> str | None:
-        return require_key(self.catalog.provider(provider))
+    def _key_for(self, name: str) -> "str | Awaitable[str | None] | None":
+        """The key of a provider; in a thread, if a command or the keyring has to be asked."""
+        provider = self.catalog.provider(name)
+        return require_key(provider) if is_quick(provider) else asyncio.to_thread(require_key, provider)
 
     async def _is_last_turn(self, ended: PrepareNextTurnContext) -> bool:
         """Asked after each turn that did not fail."""

@@ -27,13 +27,19 @@ class PromptPart(Struct, frozen=True):
 
 
 def prompt_parts(
-    cwd: Path, context_files: Sequence[ContextFile] = (), *, base: str | None = None, appended: Iterable[str] = ()
+    cwd: Path,
+    context_files: Sequence[ContextFile] = (),
+    *,
+    base: str | None = None,
+    appended: Iterable[str] = (),
+    skills: str = "",
 ) -> list[PromptPart]:
     """The parts in their order.
 
     Args:
         base: stands in for agentcli's own instructions.
         appended: comes after them.
+        skills: which skills there are.
     """
     parts = [PromptPart("instructions", BASE if base is None else base)]
     parts += [PromptPart("appended instructions", text) for text in appended]
@@ -41,6 +47,8 @@ def prompt_parts(
         PromptPart(str(file.path), f'<instructions file="{file.path}">\n{file.text}\n</instructions>')
         for file in context_files
     ]
+    if skills:
+        parts.append(PromptPart("skills", skills))
     parts.append(PromptPart("folder", f"The folder: {cwd}"))
     return parts
 

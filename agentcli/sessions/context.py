@@ -43,6 +43,9 @@ class SessionContext(Struct, frozen=True):
     """None if nobody has chosen one on this path."""
     model: ModelChoice | None
     active_tool_names: list[str] | None
+    kept: int = 0
+    """How many messages, from the first on, are older than the latest compaction (its summary counts as one). What
+    their `usage` says is the size of the context before it."""
 
 
 class SessionContextBuildOptions(Struct, frozen=True):
@@ -78,10 +81,24 @@ def build_session_context(
             case _:
                 pass
     entries = build_context_entries(path, options)
-    messages = [
-        message for index, entry in enumerate(entries) for message in entry_to_messages(entry, index, entries, options)
-    ]
-    return SessionContext(messages, thinking_level, model, active_tool_names)
+    latest = next((entry.id for entry in reversed(path) if isinstance(entry, CompactionEntry)), None)
+    older = _ids_up_to(path, latest)
+    messages: list[AgentMessage] = []
+    kept = 0
+    for index, entry in enumerate(entries):
+        messages += entry_to_messages(entry, index, entries, options)
+        if entry.id in older:
+            kept = len(messages)
+    return SessionContext(messages, thinking_level, model, active_tool_names, kept)
+
+
+def _ids_up_to(path: Sequence[Entry], last: str | None) -> set[str]:
+    ids: set[str] = set()
+    for entry in path if last is not None else ():
+        ids.add(entry.id)
+        if entry.id == last:
+            break
+    return ids
 
 
 def build_context_entries(path: Sequence[Entry], options: SessionContextBuildOptions) -> list[Entry]:

@@ -1,7 +1,8 @@
 """Entries: the lines of a session. Each has an id and a parent; together they are a tree, and none is ever rewritten.
 
 The first line of a file is the header. Entries are told apart by `type`; one that this version does not know stays in
-the file and in the tree as an `UnknownEntry`.
+the file and in the tree as an `UnknownEntry`. What is data only is kept out of the garbage collector (`gc=False`): it
+holds no circles, and a long session has hundreds of thousands of them.
 """
 
 from typing import Any
@@ -25,21 +26,23 @@ class SessionHeader(Struct, frozen=True, kw_only=True, tag_field="type", tag="se
     metadata: dict[str, Any] = {}
 
 
-class MessageEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="message"):
+class MessageEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="message"):
     id: str
     parent_id: str | None = None
     timestamp: str
     message: AgentMessage
 
 
-class ThinkingLevelChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="thinking_level_change"):
+class ThinkingLevelChangeEntry(
+    Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="thinking_level_change"
+):
     id: str
     parent_id: str | None = None
     timestamp: str
     thinking_level: str
 
 
-class ModelChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="model_change"):
+class ModelChangeEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="model_change"):
     id: str
     parent_id: str | None = None
     timestamp: str
@@ -47,14 +50,16 @@ class ModelChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag=
     model_id: str
 
 
-class ActiveToolsChangeEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="active_tools_change"):
+class ActiveToolsChangeEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="active_tools_change"):
     id: str
     parent_id: str | None = None
     timestamp: str
     active_tool_names: list[str]
 
 
-class CompactionEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="compaction"):
+class CompactionEntry(
+    Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag="compaction"
+):
     id: str
     parent_id: str | None
     timestamp: str
@@ -69,7 +74,9 @@ class CompactionEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag
     from_hook: bool = False
 
 
-class BranchSummaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="branch_summary"):
+class BranchSummaryEntry(
+    Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag="branch_summary"
+):
     id: str
     parent_id: str | None
     timestamp: str
@@ -83,7 +90,7 @@ class BranchSummaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, 
     from_hook: bool = False
 
 
-class CustomEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="custom"):
+class CustomEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="custom"):
     """An extension's own data; not in the context."""
 
     id: str
@@ -93,7 +100,7 @@ class CustomEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="cust
     data: Any = None
 
 
-class CustomMessageEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="custom_message"):
+class CustomMessageEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="custom_message"):
     """An extension's own message; in the context."""
 
     id: str
@@ -105,7 +112,7 @@ class CustomMessageEntry(Struct, frozen=True, kw_only=True, tag_field="type", ta
     display: bool = True
 
 
-class LabelEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="label"):
+class LabelEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="label"):
     """A name for a place in the tree; None takes it away."""
 
     id: str
@@ -115,14 +122,14 @@ class LabelEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="label
     label: str | None = None
 
 
-class SessionInfoEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="session_info"):
+class SessionInfoEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="session_info"):
     id: str
     parent_id: str | None = None
     timestamp: str
     name: str | None = None
 
 
-class LeafEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="leaf"):
+class LeafEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="leaf"):
     """The conversation moves to a place in the tree; None is before its first entry."""
 
     id: str
@@ -131,7 +138,7 @@ class LeafEntry(Struct, frozen=True, kw_only=True, tag_field="type", tag="leaf")
     target_id: str | None = None
 
 
-class UnknownEntry(Struct, frozen=True, kw_only=True):
+class UnknownEntry(Struct, frozen=True, kw_only=True, gc=False):
     """An entry of a kind, or with a field, that this version cannot read. Its line is kept as it is."""
 
     type: str
@@ -155,11 +162,14 @@ KnownEntry = (
 )
 Entry = KnownEntry | UnknownEntry
 
+DAMAGED = "damaged"
+"""The `type` of an entry whose place in the tree can be read, and nothing else."""
+
 OFF_TREE = frozenset({"label", "session_info", "leaf"})
 """Types of entries that do not move the leaf: nothing goes on from them."""
 
 
-class EntryHead(Struct, frozen=True):
+class EntryHead(Struct, frozen=True, gc=False):
     """As much of a line as its place in the tree needs."""
 
     type: str
@@ -190,12 +200,34 @@ def decode_head(line: bytes) -> EntryHead | None:
         return None
 
 
-def decode_entry(line: bytes) -> Entry:
-    """An entry whose head could be decoded."""
+def decode_entry(line: bytes, head: EntryHead | None = None) -> Entry:
+    """An entry whose head could be decoded.
+
+    Args:
+        head: the entry's place in the tree, where that differs from what the line says, and all that is left of the
+            entry if the rest of the line is damaged.
+    """
     try:
-        return _entry_decoder.decode(line)
-    except msgspec.DecodeError:
+        entry: Entry = _entry_decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        entry = _decode_unknown(line, head)
+    if head is not None and (entry.id != head.id or entry.parent_id != head.parent_id):
+        entry = msgspec.structs.replace(entry, id=head.id, parent_id=head.parent_id)
+    return entry
+
+
+def _decode_unknown(line: bytes, head: EntryHead | None) -> UnknownEntry:
+    try:
         return _unknown_decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        if head is None:
+            raise
+        return UnknownEntry(type=DAMAGED, id=head.id, parent_id=head.parent_id)
+
+
+def head_of(entry: Entry) -> EntryHead:
+    type = entry.type if isinstance(entry, UnknownEntry) else str(entry.__struct_config__.tag)
+    return EntryHead(type, entry.id, entry.parent_id)
 
 
 def encode_line(record: SessionHeader | Entry) -> bytes:

@@ -1,52 +1,64 @@
 """JsonlSessionStorage: a session in one file that only grows, one line an entry.
 
 A line is one write; one that fails is taken back, so that memory and file agree. A torn last line (the end of a killed
-process or a full disk) is set aside in `FILE.torn` and reported. Opening reads the file once and decodes of each line
+process or a full disk) is set aside in `FILE.torn` and reported. Opening reads the file once and takes of each line
 only its place in the tree; the rest is decoded when it is asked for.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import UserMessage
 from agentcli.sessions.entries import (
     Entry,
-    EntryHead,
     MessageEntry,
     SessionHeader,
+    SessionInfoEntry,
     decode_entry,
-    decode_head,
     decode_header,
     encode_line,
+    head_of,
 )
+from agentcli.sessions.formats import is_foreign
+from agentcli.sessions.ids import new_id, now_iso
+from agentcli.sessions.line_scan import ScannedLine, scan_lines
 from agentcli.sessions.lock import SessionLock
-from agentcli.sessions.memory_storage import head_of
+from agentcli.sessions.storage import SessionStorage
 
-Place = tuple[int, int]
-"""Where a line is: offset and length in bytes, without its newline."""
+HEADER_BYTES = 1 << 20
+"""A first line that is longer is no header."""
+
+BLOCK = 1 << 20
+"""Lines that follow each other are read together, up to so many bytes."""
+
+REPEAT_NAME_AFTER = 1 << 14
+"""Bytes. A list reads the ends of files only, so the name is written again when so much has come after it."""
 
 
-class JsonlSessionStorage:
-    """Use `create` or `open`.
+class JsonlSessionStorage(SessionStorage):
+    """Use `create`, `open` or `read`.
 
     `create` writes nothing until the first user message; what was appended before is written with it.
     """
 
     def __init__(self, path: Path, header: SessionHeader) -> None:
+        super().__init__(header)
         self.path = path
-        self.header = header
-        self.notices: list[str] = []
-        """What was odd about the file when it was opened, for the person."""
         self._descriptor = -1
         self._lock: SessionLock | None = None
         self._size = 0
         self._ends_in_newline = True
-        self._heads: dict[str, EntryHead] = {}
-        self._places: dict[str, Place] = {}
-        self._waiting: list[Entry] = []
+        self._named_at = 0
+        self._lines: dict[str, ScannedLine] = {}
+        self._waiting: dict[str, Entry] = {}
         self._is_new = True
+        self._is_unlisted = False
+        """Whether the file was made here, and its folder may not be on the disk yet."""
+        self._read_only = False
 
     @classmethod
     def create(cls, path: Path, header: SessionHeader) -> "JsonlSessionStorage":
@@ -57,14 +69,11 @@ class JsonlSessionStorage:
         """Open a file for looking at it, whoever else has it open. Nothing can be appended.
 
         Raises:
-            SessionError: `not_found`; `not_a_session`; `storage`, when the system refuses.
+            SessionError: `not_found`; `not_a_session`; `old_format`; `storage`, when the system refuses.
         """
-        storage = cls._checked(path)
-        try:
-            storage._index(path.read_bytes(), repair=False)
-            storage._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise _storage_error(path, error) from None
+        storage = cls(path, read_header(path))
+        storage._read_only = True
+        storage._load(os.O_RDONLY)
         return storage
 
     @classmethod
@@ -72,62 +81,127 @@ class JsonlSessionStorage:
         """Open a file for going on with it.
 
         Raises:
-            SessionError: `not_found`; `not_a_session` (the file is left as it is); `locked`, when another process has
-                it open; `storage`, when the system refuses.
+            SessionError: `not_found`; `not_a_session` (the file is left as it is); `old_format`, when it has to be
+                imported; `locked`, when another process has it open; `storage`, when the system refuses.
         """
-        storage = cls._checked(path)
+        storage = cls(path, read_header(path))
         try:
             storage._lock = SessionLock(path)
-            storage._index(path.read_bytes(), repair=True)
-            storage._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         except OSError as error:
-            storage.close()
-            raise _storage_error(path, error) from None
+            raise storage_error(path, error) from None
+        storage._load(os.O_RDWR | os.O_APPEND)
         return storage
 
-    @classmethod
-    def _checked(cls, path: Path) -> "JsonlSessionStorage":
-        """The storage of a file that is a session, its entries not read yet."""
-        if not path.is_file():
-            raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
+    def _load(self, flags: int) -> None:
+        self._is_new = False
         try:
-            with path.open("rb") as file:
-                header = decode_header(file.readline(1 << 20))
+            self._descriptor = os.open(self.path, flags | os.O_CLOEXEC)
+            with FileIO(self._descriptor, "rb", closefd=False) as file:
+                self._take_in(scan_lines(file))
         except OSError as error:
-            raise _storage_error(path, error) from None
-        if header is None:
-            raise SessionError("not_a_session", f"{path} is not a session of agentcli", hint="it was left as it is")
-        storage = cls(path, header)
-        storage._is_new = False
-        return storage
+            self.close()
+            raise storage_error(self.path, error) from None
+        except MemoryError:
+            self.close()
+            hint = "free some memory, or raise the limit"
+            raise SessionError("storage", f"there is not enough memory to open {self.path}", hint=hint) from None
+        except BaseException:
+            self.close()
+            raise
 
-    def heads(self) -> list[EntryHead]:
-        return list(self._heads.values())
+    def _take_in(self, lines: Iterator[ScannedLine]) -> None:
+        """Note every entry's place. Lines that are no entries stay where they are and are counted."""
+        found: list[ScannedLine] = []
+        unreadable = 0
+        next(lines, None)  # the header
+        for line in lines:
+            if line.head is not None:
+                found.append(line)
+            elif line.has_newline or self._read_only:
+                unreadable += 1
+            elif self._set_aside(line):
+                continue
+            self._ends_in_newline = line.has_newline
+        self._size = os.fstat(self._descriptor).st_size
+        self._connect(line.head for line in found if line.head is not None)
+        self._lines = dict(zip(self._heads, found, strict=True))
+        self._settle()
+        named = [self._lines[head.id].offset for head in self._heads.values() if head.type == "session_info"]
+        self._named_at = max(named, default=0)
+        if unreadable:
+            self.notices.append(f"{unreadable} lines of {self.path} cannot be read; they are left out and kept")
 
     def get_entry(self, id: str) -> Entry | None:
-        for entry in self._waiting:
-            if entry.id == id:
-                return entry
-        place = self._places.get(id)
-        if place is None:
-            return None
-        return decode_entry(os.pread(self._descriptor, place[1], place[0]))
+        if (waiting := self._waiting.get(id)) is not None:
+            return waiting
+        line = self.get_line(id)
+        return decode_entry(line, self._heads[id]) if line is not None else None
 
-    def append_entry(self, entry: Entry) -> None:
-        """Raises SessionError (`storage`) when it cannot be written; then nothing has changed."""
+    def get_line(self, id: str) -> bytes | None:
+        """An entry as it stands in the file, without its newline; None if it is not in the file (yet)."""
+        line = self._lines.get(id)
+        return os.pread(self._descriptor, line.length, line.offset) if line is not None else None
+
+    def get_some(self, ids: Iterable[str]) -> Iterator[Entry]:
+        block, base = b"", 0
+        wanted = [id for id in ids if id in self._heads]
+        for number, id in enumerate(wanted):
+            line = self._lines.get(id)
+            if line is None:
+                yield self._waiting[id]
+                continue
+            offset, length = line.offset, line.length
+            if not base <= offset <= offset + length <= base + len(block):
+                block, base = os.pread(self._descriptor, self._run(wanted, number), offset), offset
+            yield decode_entry(block[offset - base : offset - base + length], self._heads[id])
+
+    def _run(self, ids: list[str], first: int) -> int:
+        """How many bytes to read for the entry and for those that follow it in the file as in the list."""
+        offset = self._lines[ids[first]].offset
+        end = offset + self._lines[ids[first]].length
+        for id in ids[first + 1 : first + 1000]:
+            line = self._lines.get(id)
+            if line is None or line.offset != end + 1 or line.offset + line.length - offset > BLOCK:
+                break
+            end = line.offset + line.length
+        return end - offset
+
+    def _keep(self, entry: Entry) -> None:
+        if self._read_only:
+            raise SessionError("storage", f"the session {self.path} was opened for reading only")
         if self._is_new:
-            starts = isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)
-            if not starts:
-                self._waiting.append(entry)
-                self._heads[entry.id] = head_of(entry)
+            if not (isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)):
+                self._waiting[entry.id] = entry
                 return
             self._make_file()
-        self._write([*self._waiting, entry])
-        self._waiting.clear()
+        for waiting in list(self._waiting.values()):
+            self._write(waiting)
+            del self._waiting[waiting.id]
+        self._write(entry)
+
+    def append_entry(self, entry: Entry) -> None:
+        super().append_entry(entry)
+        if isinstance(entry, SessionInfoEntry):
+            self._named_at = self._size
+        elif self.name and self._size - self._named_at > REPEAT_NAME_AFTER and self._descriptor >= 0:
+            self._repeat_name()
+
+    def _repeat_name(self) -> None:
+        repeated = SessionInfoEntry(id=new_id(), parent_id=self._leaf_id, timestamp=now_iso(), name=self.name)
+        # The entry before it is kept, and the name stands in the file already: if this fails, lists miss the name.
+        with suppress(SessionError):
+            super().append_entry(repeated)
+        self._named_at = self._size
 
     def sync(self) -> None:
-        if self._descriptor >= 0:
-            os.fsync(self._descriptor)
+        if self._descriptor < 0:
+            return
+        os.fsync(self._descriptor)
+        if self._is_unlisted:
+            # A new file is in its folder for good when the folder is on the disk too, and that one in its own.
+            for folder in (self.path.parent, self.path.parent.parent):
+                _sync_folder(folder)
+            self._is_unlisted = False
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -138,80 +212,117 @@ class JsonlSessionStorage:
             self._lock = None
 
     def _make_file(self) -> None:
+        """The file gets its name when its header is in it: a process that is killed leaves no file without one."""
+        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = SessionLock(self.path)
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-            self._descriptor = os.open(self.path, flags, 0o600)
+            flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+            self._descriptor = os.open(partial, flags, 0o600)
             self._put(encode_line(self.header))
+            give_name(partial, self.path)
+            self._is_unlisted = True
         except OSError as error:
+            partial.unlink(missing_ok=True)
+            self._size = 0
             self.close()
-            self.path.unlink(missing_ok=True)
-            raise _storage_error(self.path, error) from None
+            raise storage_error(self.path, error) from None
         self._is_new = False
 
-    def _write(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            line = encode_line(entry)
-            if not self._ends_in_newline:
-                line = b"\n" + line
-            try:
-                self._put(line)
-            except OSError as error:
-                raise _storage_error(self.path, error) from None
-            body = line.strip(b"\n")
-            self._heads[entry.id] = head_of(entry)
-            self._places[entry.id] = (self._size - len(body) - 1, len(body))
-            self._ends_in_newline = True
+    def _write(self, entry: Entry) -> None:
+        body = encode_line(entry)
+        line = body if self._ends_in_newline else b"\n" + body
+        try:
+            self._put(line)
+        except OSError as error:
+            raise storage_error(self.path, error) from None
+        self._lines[entry.id] = ScannedLine(self._size - len(body), len(body) - 1, head_of(entry))
+        self._ends_in_newline = True
 
     def _put(self, line: bytes) -> None:
         """Append bytes in one write, or take back what was written of them."""
         try:
             written = os.write(self._descriptor, line)
-            if written != len(line):
+            while written < len(line):
                 written += os.write(self._descriptor, line[written:])
-            if written != len(line):
-                raise OSError(28, "no space left on device")
         except OSError:
-            os.ftruncate(self._descriptor, self._size)
+            self._take_back()
             raise
         self._size += len(line)
 
-    def _index(self, data: bytes, *, repair: bool) -> None:
-        """Note every entry's place. Lines that are no entries stay where they are and are counted."""
-        self._size = len(data)
-        start = data.find(b"\n") + 1 or len(data)
-        unreadable = 0
-        while start < len(data):
-            end = data.find(b"\n", start)
-            torn = end < 0
-            line = data[start : len(data) if torn else end]
-            head = decode_head(line)
-            if head is not None and head.id not in self._heads:
-                self._heads[head.id] = head
-                self._places[head.id] = (start, len(line))
-            elif torn and repair:
-                self._set_aside(line, start)
-                break
-            elif line.strip():
-                unreadable += 1
-            self._ends_in_newline = not torn
-            start += len(line) + 1
-        if unreadable:
-            self.notices.append(f"{unreadable} lines of {self.path} cannot be read; they are left out and kept")
-
-    def _set_aside(self, torn: bytes, start: int) -> None:
-        aside = self.path.with_name(self.path.name + ".torn")
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    def _take_back(self) -> None:
         try:
-            os.write(descriptor, torn + b"\n")
-        finally:
-            os.close(descriptor)
-        os.truncate(self.path, start)
-        self._size = start
+            os.ftruncate(self._descriptor, self._size)
+        except OSError:
+            # The rest of the line stays; the next one begins on a line of its own.
+            self._size = os.fstat(self._descriptor).st_size
+            self._ends_in_newline = False
+
+    def _set_aside(self, torn: ScannedLine) -> bool:
+        """Move what is left of a line out of the file. False if there is no room for it: then it stays a line."""
+        aside = self.path.with_name(self.path.name + ".torn")
+        try:
+            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(descriptor, os.pread(self._descriptor, torn.length, torn.offset) + b"\n")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            problem = error.strerror or str(error)
+            self.notices.append(f"the last line of {self.path} was not finished, and cannot be set aside: {problem}")
+            return False
+        os.ftruncate(self._descriptor, torn.offset)
         self.notices.append(f"the last line of {self.path} was not finished; it is set aside in {aside}")
+        return True
 
 
-def _storage_error(path: Path, error: OSError) -> SessionError:
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def give_name(partial: Path, path: Path) -> None:
+    """Make a file that is complete appear under its name, which it never takes from another. Raises OSError."""
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links: names hold random ids, so that nobody else wants this one meanwhile.
+        if path.exists():
+            raise FileExistsError(17, "there is such a file already") from None
+        partial.rename(path)
+    else:
+        partial.unlink()
+
+
+def read_header(path: Path) -> SessionHeader:
+    """The header of a session file in today's format.
+
+    Raises:
+        SessionError: `not_found`, `not_a_session`, `old_format`, `storage`.
+    """
+    if not path.is_file():
+        raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
+    try:
+        with path.open("rb") as file:
+            first = file.readline(HEADER_BYTES)
+            header = decode_header(first)
+            foreign = is_foreign(first, file.readline(HEADER_BYTES))
+    except OSError as error:
+        raise storage_error(path, error) from None
+    if foreign:
+        hint = f"make a session of it: agentcli sessions import {path}"
+        raise SessionError("old_format", f"{path} is a session in another format", hint=hint)
+    if header is None:
+        raise SessionError("not_a_session", f"{path} is not a session of agentcli", hint="it was left as it is")
+    return header
+
+
+def storage_error(path: Path, error: OSError) -> SessionError:
     problem = error.strerror or str(error)
     return SessionError("storage", f"the session file {path} cannot be written: {problem}", hint="see to the disk")

@@ -1,21 +1,30 @@
 """InMemorySessionStorage: a session that ends with the process."""
 
-from agentcli.sessions.entries import Entry, EntryHead, SessionHeader
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from agentcli.sessions.entries import Entry, SessionHeader, head_of
+from agentcli.sessions.storage import SessionStorage
 
 
-class InMemorySessionStorage:
-    def __init__(self, header: SessionHeader) -> None:
-        self.header = header
-        self._entries: dict[str, Entry] = {}
+class InMemorySessionStorage(SessionStorage):
+    """Args:
+    entries: what the session begins with, in order.
+    """
 
-    def heads(self) -> list[EntryHead]:
-        return [head_of(entry) for entry in self._entries.values()]
+    def __init__(self, header: SessionHeader, entries: Iterable[Entry] = ()) -> None:
+        super().__init__(header)
+        given = list(entries)
+        self._connect(head_of(entry) for entry in given)
+        self._entries: dict[str, Entry] = {
+            head.id: replace(entry, id=head.id, parent_id=head.parent_id)
+            for head, entry in zip(self._heads.values(), given, strict=True)
+        }
+        self._settle()
 
     def get_entry(self, id: str) -> Entry | None:
         return self._entries.get(id)
-
-    def append_entry(self, entry: Entry) -> None:
-        self._entries[entry.id] = entry
 
     def sync(self) -> None:
         """Nothing outlives the process."""
@@ -23,7 +32,5 @@ class InMemorySessionStorage:
     def close(self) -> None:
         """There is nothing to let go of."""
 
-
-def head_of(entry: Entry) -> EntryHead:
-    type = getattr(entry, "type", None) or entry.__struct_config__.tag
-    return EntryHead(str(type), entry.id, entry.parent_id)
+    def _keep(self, entry: Entry) -> None:
+        self._entries[entry.id] = entry

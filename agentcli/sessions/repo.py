@@ -6,40 +6,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
-from agentcli.agent.text import one_line
-from agentcli.sessions.entries import (
-    MessageEntry,
-    SessionHeader,
-    SessionInfoEntry,
-    decode_entry,
-    decode_head,
-    decode_header,
-)
-from agentcli.sessions.ids import new_id, now_iso, to_milliseconds
+from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
+from agentcli.sessions.entries import SessionHeader
+from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.listing import SessionInfo, read_info
 from agentcli.sessions.session import Session
 
-HEAD_BYTES = 1 << 16
-TAIL_BYTES = 1 << 15
-
-
-class SessionInfo(Struct, frozen=True):
-    """What a list shows of a session, read from the ends of its file."""
-
-    path: Path
-    id: str
-    cwd: str
-    created: str
-    """ISO 8601 UTC."""
-    modified: int
-    """Unix milliseconds of the last user or assistant message; naming a session does not change it."""
-    name: str | None
-    first_message: str
-    """The first user message, as one line."""
+__all__ = ["JsonlSessionRepo", "SessionInfo", "read_info"]
 
 
 class JsonlSessionRepo:
@@ -52,23 +29,83 @@ class JsonlSessionRepo:
 
     def create(self, cwd: Path, *, parent_session: Path | None = None) -> Session:
         """A new session. Its file appears with the first user message."""
-        header = SessionHeader(
-            id=new_id(),
-            timestamp=now_iso(),
-            cwd=str(cwd),
-            parent_session=str(parent_session) if parent_session else None,
-        )
-        stamp = re.sub(r"[:.]", "-", header.timestamp)
-        path = self.folder_of(cwd) / f"{stamp}_{header.id}.jsonl"
-        return Session(JsonlSessionStorage.create(path, header))
+        header = self._new_header(cwd, parent_session)
+        return Session(JsonlSessionStorage.create(self._path_of(header), header))
 
     def open(self, path: Path) -> Session:
-        """Raises SessionError: see `JsonlSessionStorage.open`."""
-        return Session(JsonlSessionStorage.open(path))
+        """A session to go on with. One in an older format is imported, and the new one is opened.
+
+        Raises:
+            SessionError: see `JsonlSessionStorage.open`.
+        """
+        try:
+            return Session(JsonlSessionStorage.open(path))
+        except SessionError as error:
+            if error.code != "old_format":
+                raise
+        imported = self._imported(path) or self.import_file(path)
+        session = Session(JsonlSessionStorage.open(imported))
+        session.storage.notices.append(f"{path} is in an older format and stays as it is; this is {imported}")
+        return session
 
     def read(self, path: Path) -> Session:
         """A session to look at, whoever else has it open. Raises SessionError: see `JsonlSessionStorage.read`."""
         return Session(JsonlSessionStorage.read(path))
+
+    def fork(
+        self, source: Path, *, entry_id: str | None = None, position: str = "before", cwd: Path | None = None
+    ) -> Session:
+        """A new session that begins as another one went. That one is only read, and may be open elsewhere.
+
+        Args:
+            entry_id: where the fork ends; None copies every branch.
+            position: `before` the entry, which must be a user message, or `at` it.
+            cwd: the folder to work in; None is the source's own.
+
+        Raises:
+            SessionError: `not_found`, `invalid_fork_target`, `not_a_session`, `storage`.
+        """
+        storage = JsonlSessionStorage.read(source)
+        try:
+            header = replace(
+                self._new_header(cwd or Path(storage.header.cwd), source), metadata=storage.header.metadata
+            )
+            if entry_id is None:
+                lines = lines_of(storage, storage.heads())
+            else:
+                lines = branch_lines(storage, fork_leaf(storage, entry_id, position))
+            publish(self._path_of(header), header, lines)
+        finally:
+            storage.close()
+        return self.open(self._path_of(header))
+
+    def import_file(self, path: Path, *, cwd: Path | None = None) -> Path:
+        """Make a session of a file from elsewhere. Returns the new file; the old one stays as it is.
+
+        Args:
+            cwd: the folder it belongs to; None is what the file says.
+
+        Raises:
+            SessionError: see `importing.read_import`.
+        """
+        from agentcli.sessions.importing import read_import
+
+        found = read_import(path)
+        header = replace(found.header, cwd=str(cwd or found.header.cwd or Path.cwd()))
+        if not re.fullmatch(r"[\w-]{8,64}", header.id) or self._has_id(header.id):
+            header = replace(header, id=new_id())
+        publish(self._path_of(header), header, found.lines)
+        return self._path_of(header)
+
+    def delete(self, path: Path) -> bool:
+        """Take a session away. Returns whether it went to the trash; where there is none, it is gone.
+
+        Raises:
+            SessionError: `locked`, when it is open; `not_found`; `storage`.
+        """
+        from agentcli.sessions.trash import remove_session
+
+        return remove_session(path)
 
     def folder_of(self, cwd: Path) -> Path:
         """Where the sessions of a working folder are: its name, so that people find it, and a hash of its real path."""
@@ -78,8 +115,10 @@ class JsonlSessionRepo:
 
     def list(self, cwd: Path | None = None) -> list[SessionInfo]:
         """The sessions of one working folder, or all; last used first. Files that are no sessions are left out."""
-        infos = (read_info(path) for path in self._files(cwd))
-        return sorted((info for info in infos if info), key=lambda info: (info.modified, info.created), reverse=True)
+        infos = (read_info(path) for path in self.files(cwd))
+        return sorted(
+            (info for info in infos if info), key=lambda info: (info.modified, info.created, info.id), reverse=True
+        )
 
     def find(self, reference: str, cwd: Path | None = None) -> Path:
         """The file of a session named by its path, its id, or a part of the id's beginning or end that only it has.
@@ -95,7 +134,7 @@ class JsonlSessionRepo:
                 raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
             return path
         for scope in (cwd, None) if cwd else (None,):
-            found = [path for path in self._files(scope) if _matches(_id_of(path), reference)]
+            found = [path for path in self.files(scope) if _matches(_id_of(path), reference)]
             if len(found) == 1:
                 return found[0]
             if found:
@@ -108,11 +147,46 @@ class JsonlSessionRepo:
         infos = self.list(cwd)
         return infos[0].path if infos else None
 
-    def _files(self, cwd: Path | None) -> Iterator[Path]:
-        if cwd is not None:
-            yield from self.folder_of(cwd).glob("*.jsonl")
-        else:
-            yield from self.folder.glob("*/*.jsonl")
+    def files(self, cwd: Path | None = None) -> Iterator[Path]:
+        """The session files of one working folder, or all, each once even if links lead to it by several names."""
+        folders = [self.folder_of(cwd)] if cwd is not None else sorted(self.folder.glob("*/"))
+        seen: set[str] = set()
+        for folder in folders:
+            real = os.path.realpath(folder)
+            if real not in seen:
+                seen.add(real)
+                yield from (path for path in folder.glob("*.jsonl") if not path.name.startswith("."))
+
+    def _has_id(self, id: str) -> bool:
+        return any(_id_of(path) == id for path in self.files())
+
+    def _imported(self, path: Path) -> Path | None:
+        """The session that this file was imported as before, if it was."""
+        from agentcli.sessions.jsonl_storage import read_header
+
+        for file in self.files():
+            info = read_info(file)
+            if info is not None and file != path and _is_ours(file):
+                imported = read_header(file).metadata.get("imported_from")
+                if imported == str(path) and file.stat().st_mtime >= path.stat().st_mtime:
+                    return file
+        return None
+
+    def _new_header(self, cwd: Path, parent: Path | None) -> SessionHeader:
+        return SessionHeader(
+            id=new_id(), timestamp=now_iso(), cwd=str(cwd), parent_session=str(parent) if parent else None
+        )
+
+    def _path_of(self, header: SessionHeader) -> Path:
+        stamp = re.sub(r"[^\w-]", "-", header.timestamp)[:40]
+        return self.folder_of(Path(header.cwd)) / f"{stamp}_{header.id}.jsonl"
+
+
+def _is_ours(path: Path) -> bool:
+    from agentcli.sessions.formats import is_foreign
+
+    with path.open("rb") as file:
+        return not is_foreign(file.readline(1 << 16), file.readline(1 << 16))
 
 
 def _id_of(path: Path) -> str:
@@ -121,53 +195,3 @@ def _id_of(path: Path) -> str:
 
 def _matches(id: str, part: str) -> bool:
     return bool(part) and (id.startswith(part) or id.endswith(part))
-
-
-def read_info(path: Path) -> SessionInfo | None:
-    """A session's entry in a list, from the head and the tail of its file; None if it is no session."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(size - TAIL_BYTES, 0))
-            tail = file.read() if size > HEAD_BYTES else head
-            modified = int(os.fstat(file.fileno()).st_mtime * 1000)
-    except OSError:
-        return None
-    lines = head.split(b"\n")
-    header = decode_header(lines[0])
-    if header is None:
-        return None
-    name, latest = _read_tail(tail)
-    return SessionInfo(
-        path, header.id, header.cwd, header.timestamp, latest or modified, name, _first_message(lines[1:])
-    )
-
-
-def _first_message(lines: list[bytes]) -> str:
-    for line in lines:
-        head = decode_head(line)
-        if head is None or head.type != "message":
-            continue
-        entry = decode_entry(line)
-        if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
-            return one_line(text_of(entry.message.content))
-    return ""
-
-
-def _read_tail(tail: bytes) -> tuple[str | None, int]:
-    """The latest name and the time of the latest message, as far as the tail tells."""
-    name: str | None = None
-    latest = 0
-    for line in reversed(tail.split(b"\n")):
-        head = decode_head(line)
-        if head is None or head.type not in ("message", "session_info"):
-            continue
-        entry = decode_entry(line)
-        if isinstance(entry, SessionInfoEntry):
-            name = name or entry.name
-        elif isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage | AssistantMessage):
-            latest = latest or to_milliseconds(entry.timestamp)
-        if name and latest:
-            break
-    return name, latest

@@ -2,45 +2,39 @@
 
 from typing import Any
 
-from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import AgentMessage, Usage, UserContent
+from agentcli.agent.messages import AgentMessage, AssistantMessage, Usage, UserContent
 from agentcli.sessions.context import SessionContext, SessionContextBuildOptions, build_session_context
 from agentcli.sessions.entries import (
-    OFF_TREE,
     ActiveToolsChangeEntry,
     BranchSummaryEntry,
     CompactionEntry,
     CustomEntry,
     CustomMessageEntry,
     Entry,
+    EntryHead,
     LabelEntry,
-    LeafEntry,
     MessageEntry,
     ModelChangeEntry,
     SessionHeader,
     SessionInfoEntry,
     ThinkingLevelChangeEntry,
 )
-from agentcli.sessions.ids import new_id, now_iso
+from agentcli.sessions.ids import now_iso
+from agentcli.sessions.stats import SessionStats
 from agentcli.sessions.storage import SessionStorage
 
 
 class Session:
-    """Every `append_…` puts its entry after the leaf, makes it the leaf (labels and names do not), returns its id."""
+    """Every `append_…` puts its entry after the leaf, makes it the leaf (labels and names do not), returns its id.
+
+    They raise SessionError (`storage`) when the entry cannot be kept; then nothing has changed.
+    """
 
     def __init__(
         self, storage: SessionStorage, options: SessionContextBuildOptions = SessionContextBuildOptions()
     ) -> None:
         self.storage = storage
         self.options = options
-        self.labels: dict[str, str] = {}
-        self.name: str | None = None
-        self._leaf_id: str | None = None
-        for head in storage.heads():
-            if head.type not in OFF_TREE:
-                self._leaf_id = head.id
-            elif (entry := storage.get_entry(head.id)) is not None:
-                self._apply(entry)
 
     @property
     def header(self) -> SessionHeader:
@@ -53,7 +47,16 @@ class Session:
     @property
     def leaf_id(self) -> str | None:
         """The entry that the next one follows; None before the first."""
-        return self._leaf_id
+        return self.storage.get_leaf_id()
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """By the id of the entry they are at."""
+        return self.storage.labels
+
+    @property
+    def name(self) -> str | None:
+        return self.storage.name
 
     def append_message(self, message: AgentMessage) -> str:
         return self._append(MessageEntry(**self._base(), message=message))
@@ -103,7 +106,7 @@ class Session:
         )
 
     def append_label(self, target_id: str, label: str | None) -> str:
-        self._require(target_id)
+        self.storage.require(target_id)
         return self._append(LabelEntry(**self._base(), target_id=target_id, label=label))
 
     def append_session_info(self, name: str | None) -> str:
@@ -126,10 +129,8 @@ class Session:
         Raises:
             SessionError: `not_found`.
         """
-        left = self._leaf_id
-        if entry_id is not None:
-            self._require(entry_id)
-        self._append(LeafEntry(**self._base(), target_id=entry_id))
+        left = self.leaf_id
+        self.storage.set_leaf_id(entry_id)
         if summary is None:
             return None
         entry = BranchSummaryEntry(
@@ -143,21 +144,35 @@ class Session:
         )
         return self._append(entry)
 
+    def get_entry(self, id: str) -> Entry | None:
+        return self.storage.get_entry(id)
+
+    def get_entries(self) -> list[Entry]:
+        """Every entry, on whichever branch, in the order in which they were appended. Reads the whole session."""
+        return self.storage.get_entries()
+
+    def find_entries(self, type: str) -> list[Entry]:
+        """Every entry of a type (`message`, `label` …), on whichever branch, in order."""
+        return self.storage.find_entries(type)
+
+    def get_label(self, id: str) -> str | None:
+        return self.storage.get_label(id)
+
+    def get_stats(self) -> SessionStats:
+        """What the session took, on every branch. Reads the whole session."""
+        return self.storage.get_session_stats()
+
     def get_branch(self, leaf_id: str | None = None) -> list[Entry]:
         """The entries from the root to the leaf (or another entry). An unknown parent is taken for the root."""
-        parents = {head.id: head.parent_id for head in self.storage.heads()}
-        path: list[str] = []
-        seen: set[str] = set()
-        id = leaf_id or self._leaf_id
-        while id is not None and id in parents and id not in seen:
-            seen.add(id)
-            path.append(id)
-            id = parents[id]
-        entries = (self.storage.get_entry(id) for id in reversed(path))
-        return [entry for entry in entries if entry is not None]
+        path = self.storage.get_path(leaf_id or self.leaf_id)
+        return list(self.storage.get_some([head.id for head in path]))
 
     def build_context(self, options: SessionContextBuildOptions = SessionContextBuildOptions()) -> SessionContext:
-        return build_session_context(self.get_branch(), self.options.merged(options))
+        """What the agent goes on with at the leaf. Decodes what the context is made of, not what was compacted."""
+        path = self.storage.get_path(self.leaf_id)
+        start = self.storage.context_start(path)
+        entries = list(self.storage.get_some([head.id for head in path[start:]]))
+        return build_session_context([*self._state_before(path[:start]), *entries], self.options.merged(options))
 
     def sync(self) -> None:
         """Make sure that everything so far outlives a power cut. Slow: milliseconds to tenths of a second."""
@@ -166,28 +181,25 @@ class Session:
     def close(self) -> None:
         self.storage.close()
 
+    def _state_before(self, path: list[EntryHead]) -> list[Entry]:
+        """Of what was compacted, the entries that say which model, thinking level and tools were chosen last."""
+        wanted = {"thinking_level_change", "active_tools_change", "model"}
+        found: list[Entry] = []
+        for head in reversed(path):
+            kind = "model" if head.type in ("model_change", "message") else head.type
+            if kind not in wanted:
+                continue
+            entry = self.storage.get_entry(head.id)
+            if isinstance(entry, MessageEntry) and not isinstance(entry.message, AssistantMessage):
+                continue
+            if entry is not None:
+                wanted.discard(kind)
+                found.append(entry)
+        return found[::-1]
+
     def _base(self) -> dict[str, Any]:
-        return {"id": new_id(), "parent_id": self._leaf_id, "timestamp": now_iso()}
+        return {"id": self.storage.create_entry_id(), "parent_id": self.leaf_id, "timestamp": now_iso()}
 
     def _append(self, entry: Entry) -> str:
         self.storage.append_entry(entry)
-        self._apply(entry)
         return entry.id
-
-    def _apply(self, entry: Entry) -> None:
-        """What an entry says about the session beside its place in the tree."""
-        match entry:
-            case LeafEntry():
-                self._leaf_id = entry.target_id
-            case LabelEntry():
-                self.labels.pop(entry.target_id, None)
-                if entry.label:
-                    self.labels[entry.target_id] = entry.label
-            case SessionInfoEntry():
-                self.name = entry.name
-            case _:
-                self._leaf_id = entry.id
-
-    def _require(self, id: str) -> None:
-        if self.storage.get_entry(id) is None:
-            raise SessionError("not_found", f"there is no entry {id} in session {self.id}")

@@ -1,30 +1,237 @@
-"""SessionStorage: what a session needs of the place where its entries are kept."""
+"""SessionStorage: the tree of a session's entries, wherever their content is kept.
 
-from typing import Protocol
+It knows of every entry its place (`EntryHead`), the leaf, the labels and the name; a storage adds where the content is.
+An entry whose parent is not there is a root; a parent that would close a circle is not followed; an id that comes twice
+gets a suffix: no entry is lost, whatever happened to the file.
+"""
 
-from agentcli.sessions.entries import Entry, EntryHead, SessionHeader
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from agentcli.agent.errors import SessionError
+from agentcli.sessions.entries import (
+    OFF_TREE,
+    CompactionEntry,
+    Entry,
+    EntryHead,
+    LabelEntry,
+    LeafEntry,
+    SessionHeader,
+    SessionInfoEntry,
+    head_of,
+)
+from agentcli.sessions.ids import new_id, now_iso
+
+if TYPE_CHECKING:
+    from agentcli.sessions.stats import SessionStats
 
 
-class SessionStorage(Protocol):
-    """Entries by id, in the order in which they were appended. Each call is one small read or write, and blocks."""
+class SessionStorage(ABC):
+    """Each call is one small read or write, and blocks; none but those that say so is longer for a longer session."""
 
-    @property
-    def header(self) -> SessionHeader: ...
+    def __init__(self, header: SessionHeader) -> None:
+        self.header = header
+        self.notices: list[str] = []
+        """What was odd about the session when it was opened, for the person."""
+        self.labels: dict[str, str] = {}
+        """By entry id."""
+        self.name: str | None = None
+        self._leaf_id: str | None = None
+        self._heads: dict[str, EntryHead] = {}
 
-    def heads(self) -> list[EntryHead]:
-        """The head of every entry, in order."""
-        ...
+    @abstractmethod
+    def get_entry(self, id: str) -> Entry | None:
+        """One entry in full."""
 
-    def get_entry(self, id: str) -> Entry | None: ...
+    def get_some(self, ids: Iterable[str]) -> Iterator[Entry]:
+        """Several entries in full, in order; ids that are not there are left out."""
+        return (entry for id in ids if (entry := self.get_entry(id)) is not None)
 
-    def append_entry(self, entry: Entry) -> None:
-        """Add one entry: it is kept whole or, with a SessionError, not at all."""
-        ...
+    @abstractmethod
+    def _keep(self, entry: Entry) -> None:
+        """Keep one entry: whole or, with a SessionError (`storage`), not at all."""
 
+    @abstractmethod
     def sync(self) -> None:
         """Make sure that what was appended outlives a power cut."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of what the storage holds. It may be called twice."""
-        ...
+
+    def get_metadata(self) -> SessionHeader:
+        return self.header
+
+    def create_entry_id(self) -> str:
+        return new_id()
+
+    def append_entry(self, entry: Entry) -> None:
+        """Add one entry; it is the new leaf unless its type says otherwise.
+
+        Raises:
+            SessionError: `storage`, when it cannot be kept, or `duplicate_id`; then nothing has changed.
+        """
+        if entry.id in self._heads:
+            raise SessionError("duplicate_id", f"session {self.header.id} has an entry {entry.id} already")
+        self._keep(entry)
+        self._heads[entry.id] = head_of(entry)
+        self._apply(entry)
+
+    def get_leaf_id(self) -> str | None:
+        """The entry that the next one follows; None before the first."""
+        return self._leaf_id
+
+    def set_leaf_id(self, leaf_id: str | None) -> None:
+        """Go on from another entry. Kept as an entry of its own, so that it outlives the process.
+
+        Raises:
+            SessionError: `not_found`, `storage`.
+        """
+        if leaf_id is not None:
+            self.require(leaf_id)
+        self.append_entry(
+            LeafEntry(id=self.create_entry_id(), parent_id=self._leaf_id, timestamp=now_iso(), target_id=leaf_id)
+        )
+
+    def require(self, id: str) -> EntryHead:
+        """The head of an entry. Raises SessionError (`not_found`)."""
+        head = self._heads.get(id)
+        if head is None:
+            raise SessionError(
+                "not_found", f"there is no entry {id} in session {self.header.id}", hint="see: agentcli sessions tree"
+            )
+        return head
+
+    def find_id(self, part: str) -> str:
+        """The id of the entry that is named by its id, or by a beginning or end that only it has.
+
+        Raises:
+            SessionError: `not_found`, `ambiguous`.
+        """
+        if part in self._heads:
+            return part
+        found = [id for id in self._heads if part and (id.startswith(part) or id.endswith(part))]
+        if len(found) > 1:
+            raise SessionError("ambiguous", f"{part} may be any of {', '.join(found[:5])}", hint="give more of the id")
+        return found[0] if found else self.require(part).id
+
+    def heads(self) -> list[EntryHead]:
+        """The head of every entry, in the order in which they were appended."""
+        return list(self._heads.values())
+
+    def get_head(self, id: str) -> EntryHead | None:
+        return self._heads.get(id)
+
+    def get_entries(self) -> list[Entry]:
+        """Every entry in full, in order. Reads the whole session."""
+        return list(self.get_some(self._heads))
+
+    def find_entries(self, type: str) -> list[Entry]:
+        """Every entry of a type, on whichever branch, in order."""
+        return list(self.get_some([head.id for head in self._heads.values() if head.type == type]))
+
+    def get_label(self, id: str) -> str | None:
+        return self.labels.get(id)
+
+    def get_session_name(self) -> str | None:
+        return self.name
+
+    def get_path(self, leaf_id: str | None) -> list[EntryHead]:
+        """The heads from the root to an entry. Linear in the path's length."""
+        path: list[EntryHead] = []
+        head = self._heads.get(leaf_id) if leaf_id is not None else None
+        while head is not None:
+            path.append(head)
+            head = self._heads.get(head.parent_id) if head.parent_id is not None else None
+        path.reverse()
+        return path
+
+    def get_path_to_root_or_compaction(self, leaf_id: str | None) -> list[Entry]:
+        """The entries that the context at `leaf_id` is made of, oldest first.
+
+        Those after the latest compaction, it itself, and what it kept; the whole path if there is none.
+        """
+        path = self.get_path(leaf_id)
+        return list(self.get_some([head.id for head in path[self.context_start(path) :]]))
+
+    def context_start(self, path: list[EntryHead]) -> int:
+        """Where on a path the part begins that the context is made of."""
+        latest = next((index for index in reversed(range(len(path))) if path[index].type == "compaction"), None)
+        if latest is None:
+            return 0
+        entry = self.get_entry(path[latest].id)
+        if not isinstance(entry, CompactionEntry) or entry.retained_tail is not None:
+            return latest if isinstance(entry, CompactionEntry) else 0
+        kept = entry.first_kept_entry_id
+        return next((index for index in range(latest) if path[index].id == kept), latest)
+
+    def get_session_stats(self) -> "SessionStats":
+        """What the session took: messages, tools, tokens, money, time, on every branch. Reads the whole session."""
+        from agentcli.sessions.stats import collect_stats
+
+        return collect_stats(self)
+
+    def _settle(self) -> None:
+        """After `_connect`: find out leaf, labels and name."""
+        for head in self._heads.values():
+            if head.type in ("label", "session_info"):
+                entry = self.get_entry(head.id)
+                if isinstance(entry, LabelEntry | SessionInfoEntry):
+                    self._apply(entry)
+        self._leaf_id = self._find_leaf()
+
+    def _connect(self, heads: Iterable[EntryHead]) -> None:
+        """Take in the places of entries that are kept already, in the order in which they were appended."""
+        known = self._heads
+        renamed: dict[str, str] = {}
+        doubtful: list[EntryHead] = []
+        for head in heads:
+            parent_id = head.parent_id
+            if head.id not in known and not renamed and (parent_id is None or parent_id in known):
+                known[head.id] = head
+                continue
+            id, parent_id = head.id, renamed.get(head.parent_id or "", head.parent_id)
+            if id in known:
+                id = renamed[head.id] = _free(id, known)
+            if parent_id is not None and parent_id not in known:
+                doubtful.append(EntryHead(head.type, id, parent_id))
+                parent_id = None
+            known[id] = EntryHead(head.type, id, parent_id)
+        for head in doubtful:
+            if head.parent_id in known and not self._descends(head.parent_id, head.id):
+                known[head.id] = head
+
+    def _descends(self, id: str, ancestor: str) -> bool:
+        return any(head.id == ancestor for head in self.get_path(id))
+
+    def _find_leaf(self) -> str | None:
+        for head in reversed(self._heads.values()):
+            if head.type not in OFF_TREE:
+                return head.id
+            if head.type == "leaf":
+                entry = self.get_entry(head.id)
+                if isinstance(entry, LeafEntry) and (entry.target_id is None or entry.target_id in self._heads):
+                    return entry.target_id
+        return None
+
+    def _apply(self, entry: Entry) -> None:
+        """What an entry says about the session beside its place in the tree."""
+        match entry:
+            case LeafEntry():
+                self._leaf_id = entry.target_id
+            case LabelEntry():
+                self.labels.pop(entry.target_id, None)
+                if entry.label:
+                    self.labels[entry.target_id] = entry.label
+            case SessionInfoEntry():
+                self.name = entry.name or None
+            case _:
+                self._leaf_id = entry.id
+
+
+def _free(id: str, taken: dict[str, EntryHead]) -> str:
+    number = 2
+    while f"{id}~{number}" in taken:
+        number += 1
+    return f"{id}~{number}"

@@ -234,3 +234,66 @@ def test_a_list_shows_the_latest_name_and_is_ordered_by_the_last_message(tmp_pat
     assert [info.name for info in repo.list(tmp_path)] == [None, "first try"]
     (repo.folder_of(tmp_path) / "notes.jsonl").write_text("not a session\n")
     assert len(repo.list(tmp_path)) == 2
+
+
+def test_a_file_never_stands_under_its_name_without_its_header(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What a kill leaves at any moment: no file, or one that opens."""
+    seen: list[bytes | None] = []
+    session = new_session(path)
+    for name in ("open", "write"):
+        original = getattr(os, name)
+
+        def looking(*arguments: object, original=original) -> object:
+            seen.append(path.read_bytes() if path.exists() else None)
+            return original(*arguments)
+
+        monkeypatch.setattr(f"agentcli.sessions.jsonl_storage.os.{name}", looking)
+    session.append_message(user_message("hi"))
+    monkeypatch.undo()
+    assert seen[0] is None
+    assert all(content is None or content.startswith(b'{"type":"session"') for content in seen)
+    session.close()
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+LITTLE_MEMORY = """
+import resource, sys
+from pathlib import Path
+from agentcli.agent.errors import SessionError
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    JsonlSessionStorage.read(Path(sys.argv[1]))
+except SessionError as error:
+    print(error.code, error.message)
+"""
+
+
+def test_too_little_memory_is_told_as_such(closed: Path):
+    """And not as a session that is not there."""
+    with closed.open("ab") as file:
+        file.write(b'{"type":"message","id":"big","x":"')
+        for _ in range(300):
+            file.write(b"x" * (1 << 20))
+        file.write(b'"}\n')
+    done = subprocess.run(
+        [sys.executable, "-c", LITTLE_MEMORY, str(closed), str(400 << 20)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("storage there is not enough memory"), done.stderr
+
+
+def test_on_a_full_disk_a_torn_line_stays_and_the_next_one_is_sound(closed: Path, monkeypatch: pytest.MonkeyPatch):
+    closed.write_bytes(closed.read_bytes() + b'{"torn')
+
+    def refuse(descriptor: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("agentcli.sessions.jsonl_storage.os.write", refuse)
+    session = Session(JsonlSessionStorage.open(closed))
+    assert "No space left" in session.storage.notices[0]
+    monkeypatch.undo()
+    session.append_message(user_message("again"))
+    session.close()
+    again = Session(JsonlSessionStorage.open(closed))
+    assert said(again) == ["hi", "hello", "again"]
+    again.close()

@@ -162,9 +162,9 @@ def test_custom_entries_are_in_the_context_only_if_they_are_messages_or_projecte
 
 
 def test_ids_are_in_the_order_in_which_they_were_made():
-    ids = [new_id() for _ in range(3)]
-    assert all(id[14] == "7" for id in ids)
-    assert [id[:13] for id in ids] == sorted(id[:13] for id in ids)
+    ids = [new_id() for _ in range(10_000)]
+    assert all(id[14] == "7" and id[19] in "89ab" for id in ids)
+    assert ids == sorted(set(ids))
     assert abs(to_milliseconds(now_iso()) - to_milliseconds(now_iso())) < 1000
     assert to_milliseconds("nonsense") == 0
 

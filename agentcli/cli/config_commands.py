@@ -1,0 +1,136 @@
+"""What `agentcli config …` does."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentcli.agent.errors import UsageError
+from agentcli.agent.text import printable
+from agentcli.config.configuration import Configuration, load_configuration
+from agentcli.config.load import NOT_KEYS
+from agentcli.config.masking import mask
+from agentcli.config.paths import config_file, make_private
+from agentcli.config.settings import Settings
+from agentcli.runtime.session_choice import working_folder
+
+HIDDEN = "…"
+"""In place of the values of headers, which may be secret."""
+
+
+def print_settings(*, origin: bool, cwd: Path | None, trust: bool) -> None:
+    configuration = _load(cwd, trust=trust)
+    for key, value in _flat(_plain(configuration.settings)):
+        line = f"{key} = {_shown(key, value)}"
+        print(_clean(f"{line:<48}  # {configuration.origin(key)}" if origin else line))
+
+
+def print_setting(key: str, *, cwd: Path | None, trust: bool) -> None:
+    from agentcli.config.edit import split_key
+
+    value: Any = _plain(_load(cwd, trust=trust).settings)
+    for part in split_key(key):
+        if not isinstance(value, dict) or part not in value:
+            raise UsageError(f"there is no setting {key}", hint="agentcli config show lists them")
+        value = value[part]
+    if isinstance(value, dict):
+        for inner, leaf in _flat(value, f"{key}."):
+            print(_clean(f"{inner} = {_shown(inner, leaf)}"))
+    elif value is not None:
+        print(_clean(value if isinstance(value, str) and "headers" not in key else _shown(key, value)))
+
+
+def change_setting(key: str, value: str) -> None:
+    from agentcli.config.edit import set_key
+
+    set_key(key, value)
+    print(_clean(f"{key} is set in {config_file()}"))
+
+
+def edit_settings() -> int:
+    import os
+    import shlex
+    import subprocess
+
+    path = config_file()
+    make_private(path.parent)
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    if not path.exists():
+        path.touch(mode=0o600)
+    try:
+        code = subprocess.run([*editor, str(path)], check=False).returncode
+    except OSError as error:
+        problem = f"the editor {editor[0]} cannot be started: {error.strerror}"
+        raise UsageError(problem, hint="set VISUAL or EDITOR") from None
+    if code:
+        raise UsageError(f"the editor {editor[0]} ended with exit code {code}", hint="set VISUAL or EDITOR")
+    return validate_settings(None)
+
+
+def validate_settings(cwd: Path | None) -> int:
+    configuration = load_configuration(working_folder(cwd))
+    for warning in configuration.settings.warnings:
+        print(_clean(warning))
+    for source in configuration.sources:
+        print(_clean(f"{source.name}: fine"))
+    if not configuration.sources:
+        print("nothing is set; all settings are at their defaults")
+    return 2 if any(warning != configuration.untrusted for warning in configuration.settings.warnings) else 0
+
+
+def print_schema() -> None:
+    schema = msgspec.json.schema(Settings)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    for key in NOT_KEYS:
+        schema["$defs"]["Settings"]["properties"].pop(key, None)
+    for definition in schema["$defs"].values():
+        if definition.get("type") == "object":
+            definition.setdefault("additionalProperties", False)
+    print(msgspec.json.format(msgspec.json.encode(schema)).decode())
+
+
+def print_prompt(*, short: bool, cwd: Path | None, trust: bool) -> None:
+    from agentcli.runtime.prompt_report import report_prompt
+
+    folder = working_folder(cwd)
+    report = report_prompt(load_configuration(folder, trust=trust), folder)
+    for notice in report.notices:
+        print(_clean(f"agentcli: {notice}"), file=sys.stderr)
+    for part in report.parts:
+        print(_clean(f"{part.tokens:>6}  {part.name}" if short else f"── {part.name}: {part.tokens} tokens"))
+        if not short:
+            print(_clean(f"{part.text}\n"))
+    total = sum(part.tokens for part in report.parts)
+    print(f"{total:>6}  in all" if short else f"── in all: {total} tokens")
+
+
+def _load(cwd: Path | None, *, trust: bool) -> Configuration:
+    configuration = load_configuration(working_folder(cwd), trust=trust)
+    for warning in configuration.settings.warnings:
+        print(_clean(f"agentcli: {warning}"), file=sys.stderr)
+    return configuration
+
+
+def _plain(settings: Settings) -> dict[str, Any]:
+    return {key: value for key, value in msgspec.to_builtins(settings).items() if key not in NOT_KEYS}
+
+
+def _flat(table: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        name = key if key.replace("_", "").replace("-", "").isalnum() else msgspec.json.encode(key).decode()
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{place}{name}.")
+        else:
+            yield place + name, value
+
+
+def _shown(key: str, value: Any) -> str:
+    if ".headers." in key:
+        return f'"{HIDDEN}"'
+    return "(not set)" if value is None else msgspec.json.encode(value).decode()
+
+
+def _clean(text: str) -> str:
+    return mask(printable(text))

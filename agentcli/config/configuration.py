@@ -1,0 +1,224 @@
+"""Configuration: all sources of settings as one, in order of weight: environment, project file, user file, defaults.
+
+(The command line weighs more than all of them; its options are arguments of what they concern.) Tables are laid over
+tables. Rules of permissions add up, so that no source can take back what another one denies.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentcli.agent.errors import ConfigError
+from agentcli.config.load import NOT_KEYS, build_settings, parse_settings, read_settings, sections
+from agentcli.config.paths import config_file
+from agentcli.config.project import SETTINGS_NAME, Project, read_project
+from agentcli.config.settings import Settings
+
+SAFE_KEYS = frozenset({"thinking_level", "steering_mode", "follow_up_mode", "retry", "compaction"})
+"""What a project file may set untrusted: it runs nothing, sends nothing elsewhere and allows nothing.
+
+`model` is not among them: it says where the conversation goes, and `scripted:FILE` would say what to run.
+"""
+
+PREFIX = "AGENTCLI_"
+_NOT_SETTINGS = frozenset({"AGENTCLI_HOME"})
+
+
+class Source(Struct, frozen=True):
+    """Something that sets settings."""
+
+    name: str
+    """`FILE`, or `environment`."""
+    table: dict[str, Any]
+    lines: dict[str, str] = {}
+    """Dotted key to where exactly it is set."""
+
+
+class Configuration(Struct, frozen=True, kw_only=True):
+    settings: Settings = Settings()
+    sources: list[Source] = []
+    """Least weight first."""
+    project: Project = Project()
+    untrusted: str | None = None
+    """The one line, also among the warnings, that says what of the project is ignored."""
+
+    def origin(self, key: str) -> str:
+        """Where a dotted key is set: `FILE:LINE`, a variable, or `default`."""
+        for source in reversed(self.sources):
+            if _get(source.table, key) is not None:
+                return source.lines.get(key, source.name)
+        return "default"
+
+
+def load_configuration(
+    cwd: Path, *, trust: bool = False, lenient: bool = False, environment: Mapping[str, str] = os.environ
+) -> Configuration:
+    """What holds in a folder.
+
+    Args:
+        trust: trust the project's files as they are, this once.
+        lenient: a broken user file is a warning, and everything it says is at its default.
+
+    Raises:
+        ConfigError: a file or a variable is wrong. A project file that is not trusted cannot be the cause.
+    """
+    warnings: list[str] = []
+    sources: list[Source] = []
+    try:
+        user = read_settings(config_file())
+    except ConfigError as error:
+        if not lenient:
+            raise
+        user = None
+        warnings.append(f"{error}; the defaults are used")
+    if user is not None:
+        warnings += user.settings.warnings
+        sources.append(_file_source(user.path, user.table, user.line_of))
+    project = read_project(cwd, trust=trust)
+    warnings += project.notices
+    project_sources, untrusted = _project_sources(project, warnings)
+    sources += project_sources
+    sources += _environment_source(environment, warnings)
+    if not sources:
+        return Configuration(settings=Settings(warnings=warnings), project=project, untrusted=untrusted)
+    if user is not None and len(sources) == 1:
+        settings = user.settings
+    else:
+        settings = build_settings(_merge(sources), lambda key, problem: ConfigError(f"{key}: {problem}"))
+    settings = replace(settings, warnings=warnings)
+    return Configuration(settings=settings, sources=sources, project=project, untrusted=untrusted)
+
+
+def _project_sources(project: Project, warnings: list[str]) -> tuple[list[Source], str | None]:
+    """What the project's settings set, and the one line about what of the project is ignored."""
+    sources: list[Source] = []
+    ignored = [file.name for file in project.files.values() if not file.trusted and file.name != SETTINGS_NAME]
+    file = project.files.get(SETTINGS_NAME)
+    if file is not None:
+        try:
+            parsed = parse_settings(file.data, file.path)
+        except ConfigError as error:
+            if file.trusted:
+                raise
+            untrusted = f"{error.message}; nobody has trusted the file, so it is ignored"
+            warnings.append(untrusted)
+            return [], untrusted
+        table = parsed.table
+        if file.trusted:
+            warnings += parsed.settings.warnings
+        else:
+            ignored = [*(key for key in table if key not in SAFE_KEYS), *ignored]
+            table = {key: value for key, value in table.items() if key in SAFE_KEYS}
+        sources.append(_file_source(file.path, table, parsed.line_of))
+    if not ignored:
+        return sources, None
+    place = next(file.path for file in project.files.values() if not file.trusted)
+    untrusted = f"{place} is not trusted, so it cannot set {', '.join(ignored)} (to look at it: agentcli trust)"
+    warnings.append(untrusted)
+    return sources, untrusted
+
+
+def _file_source(path: Path, table: dict[str, Any], line_of: Any) -> Source:
+    return Source(str(path), table, _Lines(path, line_of))
+
+
+class _Lines(dict[str, str]):
+    """Finds the line of a key when somebody asks, which hardly anybody does."""
+
+    def __init__(self, path: Path, line_of: Any) -> None:
+        super().__init__()
+        self._path = path
+        self._line_of = line_of
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return f"{self._path}:{self._line_of(key)}"
+
+
+def _environment_source(environment: Mapping[str, str], warnings: list[str]) -> list[Source]:
+    """`AGENTCLI_BASH_TIMEOUT=10`, `AGENTCLI_RETRY__MAX_RETRIES=0`, `AGENTCLI_TOOLS=read,ls`."""
+    given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and value}
+    given = {name: value for name, value in given.items() if name not in _NOT_SETTINGS and not _is_mark(name)}
+    if not given:
+        return []
+    keys = {variable_of(key): key for key in keys_of(Settings())}
+    table: dict[str, Any] = {}
+    lines: dict[str, str] = {}
+    for name, value in given.items():
+        key = keys.get(name)
+        if key is None:
+            warnings.append(f"{name}: there is no such setting; the variable is ignored")
+            continue
+        section, _, last = key.rpartition(".")
+        target = table.setdefault(section, {}) if section else table
+        target[last] = _from_text(key, name, value)
+        lines[key] = name
+    return [Source("environment", table, lines)] if table else []
+
+
+def _is_mark(name: str) -> bool:
+    """What the bash tool marks its children with: an agentcli that runs inside of one sees it."""
+    return len(name) == len(PREFIX) + 16 and all(char in "0123456789ABCDEF" for char in name[len(PREFIX) :])
+
+
+def variable_of(key: str) -> str:
+    return PREFIX + key.replace(".", "__").upper()
+
+
+def keys_of(settings: Settings) -> Iterator[str]:
+    """Every dotted key that has one value: those of tables of a person's own making are not among them."""
+    named = dict(sections())
+    for name in settings.__struct_fields__:
+        if name in named:
+            yield from (f"{name}.{field}" for field in named[name].__struct_fields__)
+        elif name not in NOT_KEYS and not isinstance(getattr(settings, name), dict):
+            yield name
+
+
+def _from_text(key: str, name: str, text: str) -> Any:
+    """The value that a text means for a key, as plain data."""
+    section, _, last = key.rpartition(".")
+    value: Any = text.strip()
+    problems: list[str] = []
+    for attempt in (value, [part.strip() for part in value.split(",") if part.strip()]):
+        table = {section: {last: attempt}} if section else {last: attempt}
+        try:
+            settings = msgspec.convert(table, Settings, strict=False)
+        except msgspec.ValidationError as error:
+            problems.append(str(error).partition(" - at ")[0])
+            continue
+        return _get(msgspec.to_builtins(settings), key)
+    raise ConfigError(f"{name}: {problems[0]}", hint="correct or unset the variable")
+
+
+def _merge(sources: list[Source]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for source in sources:
+        merged = _over(merged, source.table, "")
+    return merged
+
+
+def _over(base: Mapping[str, Any], changes: Mapping[str, Any], place: str) -> dict[str, Any]:
+    result = dict(base)
+    for key, value in changes.items():
+        before = result.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            result[key] = _over(before, value, f"{place}{key}.")
+        elif place == "permissions." and isinstance(before, list) and isinstance(value, list):
+            result[key] = [*before, *value]
+        else:
+            result[key] = value
+    return result
+
+
+def _get(table: Mapping[str, Any], key: str) -> Any:
+    value: Any = table
+    for part in key.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return None
+        value = value[part]
+    return value

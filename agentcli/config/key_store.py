@@ -1,0 +1,145 @@
+"""Stored keys: `auth.toml` (0600), which holds a provider's key, or says that the system keyring does.
+
+The keyring is only asked for providers that `auth.toml` names: importing it takes 50 ms, and asking may take longer.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentcli.agent.errors import CredentialsError
+from agentcli.config.paths import auth_file
+from agentcli.config.private_file import locked, write_private
+
+SERVICE = "agentcli"
+"""What the keyring calls us."""
+
+
+def stored_providers() -> dict[str, str]:
+    """Name of each provider with a stored key, to where it is: `file` or `keyring`."""
+    return {name: "keyring" if "keyring" in entry else "file" for name, entry in _read().items()}
+
+
+def keys_in_file() -> list[str]:
+    """Every key that stands in `auth.toml` itself."""
+    return [entry["key"] for entry in _read().values() if "key" in entry]
+
+
+def stored_key(provider: str) -> str | None:
+    """Raises CredentialsError if the file or the keyring cannot be read."""
+    entry = _read().get(provider, {})
+    if "keyring" in entry:
+        return _keyring().get_password(SERVICE, provider)
+    return entry.get("key")
+
+
+def store_key(provider: str, key: str, *, in_keyring: bool) -> None:
+    """Raises CredentialsError, ConfigError if it cannot be written."""
+    if in_keyring:
+        _keyring().set_password(SERVICE, provider, key)
+    entry: dict[str, Any] = {"keyring": True} if in_keyring else {"key": key}
+    with locked(auth_file()):
+        _write({**_read(), provider: entry})
+
+
+def remove_key(provider: str) -> bool:
+    """Forget a provider's stored key. Returns whether there was one."""
+    with locked(auth_file()):
+        entries = dict(_read())
+        entry = entries.pop(provider, None)
+        if entry is None:
+            return False
+        if "keyring" in entry:
+            _forget_in_keyring(provider)
+        _write(entries)
+    return True
+
+
+def has_keyring() -> bool:
+    """Whether there is a system keyring to store keys in."""
+    try:
+        import keyring  # 50 ms
+    except ImportError:
+        return False
+    return keyring.get_keyring().priority > 0
+
+
+def _keyring() -> Any:
+    try:
+        import keyring  # 50 ms
+        import keyring.errors
+    except ImportError:
+        hint = "pip install keyring, or log in again with --store file"
+        raise CredentialsError("the keyring cannot be used: the package keyring is not installed", hint=hint) from None
+    return _Keyring(keyring, keyring.errors.KeyringError)
+
+
+class _Keyring:
+    """The two calls, with the failures of whatever backend there is as ours."""
+
+    def __init__(self, module: Any, failure: type[Exception]) -> None:
+        self._module = module
+        self._failure = failure
+
+    def get_password(self, service: str, name: str) -> str | None:
+        return self._call(self._module.get_password, service, name)
+
+    def set_password(self, service: str, name: str, key: str) -> None:
+        self._call(self._module.set_password, service, name, key)
+
+    def delete_password(self, service: str, name: str) -> None:
+        self._call(self._module.delete_password, service, name)
+
+    def _call(self, function: Any, *arguments: str) -> Any:
+        try:
+            return function(*arguments)
+        except self._failure as error:
+            # What a backend says may quote what it was given.
+            problem = f"the system keyring cannot be used: {type(error).__name__}"
+            raise CredentialsError(problem, hint="unlock it, or log in again with --store file") from None
+
+
+def _forget_in_keyring(provider: str) -> None:
+    keyring = _keyring()
+    if keyring.get_password(SERVICE, provider) is not None:
+        keyring.delete_password(SERVICE, provider)
+
+
+def _read() -> Mapping[str, dict[str, Any]]:
+    path = auth_file()
+    try:
+        if path.stat().st_mode & 0o077:
+            raise CredentialsError(f"{path}: other users can read it", hint=f"chmod 600 {path}")
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise CredentialsError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or remove it") from None
+    return _parse(path, data)
+
+
+def _parse(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
+    import tomllib  # 10 ms, for those who have no such file
+
+    try:
+        table = tomllib.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # The message of the parser may quote the line, and with it the key.
+        line = getattr(error, "lineno", 1)
+        hint = "correct it, or remove it and log in again"
+        raise CredentialsError(f"{path}:{line}: the file is not TOML", hint=hint) from None
+    entries: dict[str, dict[str, Any]] = {}
+    for name, entry in table.items():
+        valid = isinstance(entry, dict) and (isinstance(entry.get("key"), str) or entry.get("keyring") is True)
+        if not valid:
+            hint = 'write key = "…" or keyring = true'
+            raise CredentialsError(f"{path}:1: [{name}] holds no key", hint=hint)
+        entries[name] = entry
+    return entries
+
+
+def _write(entries: Mapping[str, Mapping[str, Any]]) -> None:
+    import tomlkit  # 24 ms
+
+    text = tomlkit.dumps(dict(entries))
+    write_private(auth_file(), text.encode())

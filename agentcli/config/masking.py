@@ -1,0 +1,110 @@
+"""Masking: the values of keys that this process knows, and one function that takes them out of a text.
+
+A key is known from the moment it was found, wherever it came from; nothing else is guessed at. The cost for a text
+without a key is one search for each known key.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+MASK = "[key hidden]"
+
+MIN_LENGTH = 8
+"""Characters. A shorter value is no secret, and would be found in ordinary text."""
+
+T = TypeVar("T")
+
+_PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+_known: dict[str, str] = {}
+"""Key to how it is written in JSON. The longest comes first: a key that holds another one goes as a whole."""
+
+
+def remember_key(value: str) -> None:
+    """From now on this value is taken out of everything that is stored or shown."""
+    value = value.strip()
+    if len(value) < MIN_LENGTH or value in _known:
+        return
+    values = sorted([*_known, value], key=len, reverse=True)
+    _known.clear()
+    _known.update((key, msgspec.json.encode(key).decode()[1:-1]) for key in values)
+
+
+def remember_environment(names: Iterable[str]) -> None:
+    """Know the keys in these variables, and the passwords in the addresses of proxies."""
+    for name in names:
+        if value := os.environ.get(name):
+            remember_key(value)
+    for name in _PROXY_VARIABLES:
+        if "@" in (address := os.environ.get(name, "")):
+            remember_key(password_in(address))
+
+
+def password_in(url: str) -> str:
+    """The password of `scheme://user:password@host`; empty if there is none."""
+    before, at, _ = url.partition("://")[2].rpartition("@")
+    return before.partition(":")[2] if at else ""
+
+
+def forget_keys() -> None:
+    """Know nothing any more, for tests of more than one person's keys."""
+    _known.clear()
+
+
+def holds_key(text: str) -> bool:
+    return any(key in text for key in _known)
+
+
+def mask(text: str) -> str:
+    """`text` with every known key replaced."""
+    for key in _known:
+        if key in text:
+            text = text.replace(key, MASK)
+    return text
+
+
+def hold_back(text: str) -> int:
+    """How many characters at the end of a text that still grows may be the beginning of a known key."""
+    held = 0
+    for key in _known:
+        place = text.find(key[0], max(len(text) - len(key) + 1, 0))
+        while place >= 0 and not key.startswith(text[place:]):
+            place = text.find(key[0], place + 1)
+        if place >= 0:
+            held = max(held, len(text) - place)
+    return held
+
+
+def mask_data(value: T) -> T:
+    """The same for every text in a value: a Struct, plain data, or both. Returns the value itself if it holds no key.
+
+    A Struct is looked through by way of its JSON, once; only if a key occurs is it made anew.
+    """
+    if not _known or value is None:
+        return value
+    try:
+        encoded = msgspec.json.encode(value, enc_hook=str).decode()
+    except TypeError:
+        # Nothing that JSON can say (a dict with odd keys): then it is looked through as it is.
+        return _masked(value)
+    if not any(written in encoded for written in _known.values()):
+        return value
+    if isinstance(value, msgspec.Struct):
+        fields = {name: mask_data(getattr(value, name)) for name in value.__struct_fields__}
+        return msgspec.structs.replace(value, **fields)
+    return _masked(value)
+
+
+def _masked(value: Any) -> Any:
+    match value:
+        case str():
+            return mask(value)
+        case dict():
+            return {_masked(key): mask_data(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return type(value)(mask_data(item) for item in value)
+        case _:
+            return value

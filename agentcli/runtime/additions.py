@@ -1,0 +1,242 @@
+"""Additions: what the person, the project and extensions bring into a runtime beside its settings.
+
+Instructions, templates, skills, extensions, and the gate of permissions. What is not there is not imported: a plain run
+pays for looking at a few folders (1 ms).
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentcli.agent.agent import Agent
+from agentcli.agent.streaming import resolved
+from agentcli.agent.tools import AgentTool
+from agentcli.config.paths import home, project_folders, shared_skills_folder
+from agentcli.config.project import APPEND_NAME, SYSTEM_NAME, Project
+from agentcli.config.settings import PermissionMode, Settings
+from agentcli.runtime.context_files import find_context_files
+from agentcli.runtime.events import NoticeEvent
+from agentcli.runtime.extension_api import GROUP, ExtensionApi, failure
+from agentcli.runtime.options import RuntimeOptions
+from agentcli.runtime.system_prompt import PromptPart, prompt_parts
+from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES
+
+if TYPE_CHECKING:
+    from agentcli.runtime.permission_gate import PermissionGate
+    from agentcli.runtime.slash_commands import SlashCommand, SlashCommands
+
+
+class Additions:
+    """Args:
+    cwd: the working folder.
+    options, settings, project: what was asked for, what holds, and which files of the project are trusted.
+    """
+
+    def __init__(self, cwd: Path, options: RuntimeOptions, settings: Settings, project: Project) -> None:
+        self.api = ExtensionApi(cwd)
+        self.notices: list[str] = []
+        self.mode = mode_of(options, settings)
+        self._cwd = cwd
+        self._options = options
+        self._settings = settings
+        self._project = project
+        self._slash = _slash_commands(cwd)
+        self._agent: Agent | None = None
+        self._gate: PermissionGate | None = None
+        self._free_folders: list[Path] = []
+        self._failed_listeners: set[str] = set()
+        if self._slash is not None:
+            self.notices += self._slash.notices
+        if options.extensions:
+            self._load_extensions()
+
+    def tool_names(self) -> list[str]:
+        """The built-in tools that are on."""
+        if self.mode == PermissionMode.READ_ONLY:
+            return list(READ_ONLY_TOOL_NAMES)
+        chosen = self._settings.tools
+        if chosen is None:
+            return list(DEFAULT_TOOL_NAMES)
+        return [name for name in chosen if name in TOOL_NAMES or name not in self.api.tools]
+
+    def added_tools(self) -> dict[str, AgentTool]:
+        """The tools of extensions. Whether one changes something is not known, so the mode `read-only` has none."""
+        return {} if self.mode == PermissionMode.READ_ONLY else self.api.tools
+
+    def prompt_parts(self) -> list[PromptPart]:
+        """The parts of the system prompt. What cannot be read is left out and becomes a notice."""
+        context_files, notices = find_context_files(home(), self._cwd)
+        self.notices += notices
+        base = self._project.trusted_text(SYSTEM_NAME) or self._own_text("SYSTEM.md")
+        appended = [self._own_text("APPEND_SYSTEM.md"), self._project.trusted_text(APPEND_NAME)]
+        skills = ""
+        if self._slash is not None and self._slash.skills:
+            from agentcli.runtime.skills import skills_part
+
+            skills = skills_part(self._slash.skills)
+        return prompt_parts(
+            self._cwd, context_files, base=base, appended=[text for text in appended if text], skills=skills
+        )
+
+    def attach(self, agent: Agent, spill_folder: Path) -> None:
+        """Give the agent its hooks, tools, kinds of messages and listeners."""
+        self._agent = agent
+        skills = [] if self._slash is None else [skill.path.parent for skill in self._slash.skills]
+        self._free_folders = [*skills, spill_folder]
+        self.use_mode(self.mode)
+        agent.after_tool_call = self.api.after_hook(self._report)
+        if self.api.converts_messages:
+            agent.convert_to_llm = self.api.convert_to_llm
+        for extension, listener in self.api.listeners:
+            agent.subscribe(self._guarded(extension, listener))
+
+    def use_mode(self, mode: PermissionMode) -> None:
+        """From the next call on. The tools stay as they are; those that a mode does not have are blocked."""
+        self.mode = mode
+        rules = self._settings.permissions
+        if self._gate is not None:
+            self._gate.permissions.mode = mode
+        elif mode != PermissionMode.AUTO or rules.deny or rules.ask:
+            self._make_gate()
+        if self._agent is not None:
+            self._agent.before_tool_call = self.api.before_hook
+
+    def answer(self, id: str, verdict: str, remember: str, reason: str | None) -> bool:
+        if self._gate is None:
+            return False
+        from agentcli.runtime.permission_gate import Remember
+
+        return self._gate.answer(id, allowed=verdict == "allow", remember=Remember(remember), reason=reason)
+
+    def commands(self) -> list["SlashCommand"]:
+        """What a person can type after a slash, but for what the screen itself adds."""
+        listed = [] if self._slash is None else self._slash.listed()
+        if self.api.commands:
+            from agentcli.runtime.slash_commands import SlashCommand
+
+            own = self.api.commands.values()
+            listed += [SlashCommand(each.name, each.description, each.argument_hint, "extension") for each in own]
+        return listed
+
+    def expand(self, text: str) -> str:
+        """What a text that calls a template or a skill stands for; any other text is left as it is."""
+        return text if self._slash is None else self._slash.expand(text)
+
+    async def run_command(self, text: str) -> str | None:
+        """The prompt that a text stands for; None if it calls a command of an extension that has done all there is."""
+        name, _, written = text.removeprefix("/").partition(" ")
+        command = self.api.commands.get(name) if text.startswith("/") else None
+        if command is None:
+            return self.expand(text)
+        try:
+            return await resolved(command.handler(written.strip()))
+        except Exception as error:
+            await self._report(failure(command.extension, f"in /{name}", error))
+            return None
+
+    def _make_gate(self) -> None:
+        from agentcli.config.edit import add_permission_rule
+        from agentcli.runtime.permission_gate import PermissionGate  # 5 ms, for those who let everything run
+        from agentcli.runtime.permissions import Permissions
+
+        self._gate = PermissionGate(
+            Permissions(self.mode, self._settings.permissions, self._cwd, self._free_folders),
+            self._emit,
+            can_ask=self._options.answers_permissions,
+            save_rule=add_permission_rule,
+        )
+        # The last of the hooks: what it lets run is what runs.
+        self.api.before_tool_call(self._gate)
+
+    def _load_extensions(self) -> None:
+        files = _python_files(home() / "extensions")
+        packages = _packages_with_extensions(self._cwd)
+        if files or packages:
+            from agentcli.runtime.extensions import load_extensions
+
+            self.notices += load_extensions(self.api, files, packages)
+
+    def _own_text(self, name: str) -> str | None:
+        path = home() / name
+        try:
+            return path.read_bytes().decode("utf-8-sig", "replace").strip() or None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            self.notices.append(f"{path} cannot be read, so it is left out: {error.strerror}")
+            return None
+
+    def _guarded(self, extension: str, listener: Any) -> Any:
+        """A listener of an extension: one that raises is told once."""
+
+        async def listen(event: Any, signal: Any) -> None:
+            try:
+                await resolved(listener(event, signal))
+            except Exception as error:
+                if extension not in self._failed_listeners:
+                    self._failed_listeners.add(extension)
+                    await self._report(failure(extension, f"on {type(event).__name__}", error))
+
+        return listen
+
+    async def _report(self, text: str) -> None:
+        await self._emit(NoticeEvent(text))
+
+    async def _emit(self, event: Any) -> None:
+        if self._agent is not None:
+            await self._agent.emit(event)
+
+
+def mode_of(options: RuntimeOptions, settings: Settings) -> PermissionMode:
+    default = PermissionMode.ASK if options.answers_permissions else PermissionMode.AUTO
+    return options.permission_mode or settings.permissions.mode or default
+
+
+def _slash_commands(cwd: Path) -> "SlashCommands | None":
+    """Templates and skills; None if there is no folder of them."""
+    prompts, skills = resource_folders(cwd)
+    if not prompts and not skills:
+        return None
+    from agentcli.runtime.slash_commands import SlashCommands
+
+    return SlashCommands(prompts, skills)
+
+
+def resource_folders(cwd: Path) -> tuple[list[Path], list[Path]]:
+    """The folders of templates and of skills that exist, those that count first."""
+    projects = project_folders(cwd)
+    shared = shared_skills_folder()
+    prompts = [home() / "prompts", *(folder / ".agentcli" / "prompts" for folder in projects)]
+    skills = [home() / "skills", *([shared] if shared else [])]
+    for folder in projects:
+        skills += [folder / ".agentcli" / "skills", folder / ".agents" / "skills"]
+    return [each for each in prompts if each.is_dir()], [each for each in skills if each.is_dir()]
+
+
+def _python_files(folder: Path) -> list[Path]:
+    try:
+        files = sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [file for file in files if file.suffix == ".py" and not file.name.startswith(("_", "."))]
+
+
+def _packages_with_extensions(cwd: Path) -> Sequence[Path]:
+    """The metadata folders of installed packages that name our group of entry points.
+
+    `importlib.metadata` would say the same in 30 ms; this takes 1. The working folder does not count: it may be
+    anybody's, and python -m puts it on the path.
+    """
+    found: list[Path] = []
+    here = os.path.realpath(cwd)
+    for entry in sys.path:
+        if not entry or os.path.realpath(entry) == here or not os.path.isdir(entry):  # noqa: PTH112
+            continue
+        for name in os.listdir(entry):  # noqa: PTH208 (a Path for each takes twice the time)
+            if name.endswith((".dist-info", ".egg-info")):
+                path = Path(entry, name, "entry_points.txt")
+                if path.is_file() and f"[{GROUP}]".encode() in path.read_bytes():
+                    found.append(path.parent)
+    return found

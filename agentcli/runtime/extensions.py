@@ -1,0 +1,53 @@
+"""Extensions: finds and loads them. Imported only if there is one.
+
+An extension is a module with `register(api)`: a file in `~/.agentcli/extensions/`, or an entry point of the group
+`agentcli.extensions` in an installed package. One that cannot be loaded is told, and the others are loaded anyway.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentcli.runtime.extension_api import GROUP, ExtensionApi, failure
+
+
+def load_extensions(api: ExtensionApi, files: Sequence[Path], packages: Sequence[Path]) -> list[str]:
+    """Let every extension register. Returns a line for each that failed.
+
+    Args:
+        files: modules of the person's own.
+        packages: the metadata folders of installed packages that have extensions.
+    """
+    loaders: list[tuple[str, Callable[[], Any]]] = [(path.stem, lambda path=path: _load_file(path)) for path in files]
+    if packages:
+        from importlib.metadata import PathDistribution  # 20 ms
+
+        points = [point for path in packages for point in PathDistribution(path).entry_points]
+        loaders += [(point.name, point.load) for point in points if point.group == GROUP]
+    problems: list[str] = []
+    for name, load in loaders:
+        api.extension = name
+        try:
+            loaded = load()
+            register = getattr(loaded, "register", loaded)
+            if not callable(register):
+                raise TypeError("it has no function register(api)")
+            register(api)
+        # SystemExit too: an extension does not decide when agentcli ends.
+        except (Exception, SystemExit) as error:
+            problems.append(failure(name, "to load", error))
+    api.extension = "agentcli"
+    return problems
+
+
+def _load_file(path: Path) -> Any:
+    name = f"agentcli_extension_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,150 @@
+"""Foundation: what a runtime stands on, opened and chosen: folder, session, settings, model, tools, additions."""
+
+import re
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentcli.agent.agent import Agent
+from agentcli.config import key_store
+from agentcli.config.configuration import Configuration, load_configuration
+from agentcli.config.credentials import hidden_variables, key_variables
+from agentcli.config.masking import password_in, remember_environment, remember_key
+from agentcli.config.paths import home, sessions_folder
+from agentcli.config.settings import Settings
+from agentcli.providers.catalog import Catalog
+from agentcli.providers.http import HttpClients
+from agentcli.providers.stream_client import StreamClient
+from agentcli.runtime.additions import Additions
+from agentcli.runtime.masking import masked_tool
+from agentcli.runtime.model_choice import choose_model
+from agentcli.runtime.options import RuntimeOptions
+from agentcli.runtime.recorder import SessionRecorder
+from agentcli.runtime.session_choice import open_session
+from agentcli.runtime.system_prompt import build_system_prompt
+from agentcli.runtime.token_estimate import messages_to_go_on_with
+from agentcli.sessions.context import SessionContext
+from agentcli.sessions.repo import JsonlSessionRepo
+from agentcli.sessions.session import Session
+from agentcli.tools.toolset import ToolOptions, Toolset, create_toolset
+
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.I)
+
+
+class Foundation(Struct):
+    options: RuntimeOptions
+    """With the settings that hold in the folder."""
+    agent: Agent
+    recorder: SessionRecorder
+    context: SessionContext
+    catalog: Catalog
+    toolset: Toolset
+    client: StreamClient
+    additions: Additions
+    cwd: Path
+    notices: list[str]
+
+
+def lay_foundation(options: RuntimeOptions) -> Foundation:
+    """Nothing is sent or written yet.
+
+    Raises:
+        UsageError, ConfigError, SessionError: what was asked for cannot be had.
+    """
+    session, cwd = open_session(options.session, JsonlSessionRepo(sessions_folder()))
+    try:
+        return _lay(options, session, cwd)
+    except BaseException:
+        session.close()
+        raise
+
+
+def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
+    configuration = Configuration(settings=options.settings) if options.load is None else options.load(cwd)
+    settings = configuration.settings
+    options = replace(options, settings=settings)
+    additions = Additions(cwd, options, settings, configuration.project)
+    context = session.build_context()
+    catalog = make_catalog(settings, additions)
+    hidden = hidden_variables(map(catalog.provider, [*settings.providers, *additions.api.providers]))
+    _know_keys(settings, hidden)
+    decision = choose_model(catalog, settings, options.model, context)
+    spill_folder = home() / "spill"
+    tool_options = ToolOptions(
+        cwd=cwd,
+        hidden_env=hidden.difference(settings.keep_keys),
+        extra_env={**settings.environment, "AI_AGENT": "agentcli"},
+        shell=_shell(settings.shell, cwd),
+        bash_timeout_s=settings.bash_timeout,
+        spill_dir=spill_folder,
+        image_input="image" in decision.model.input,
+    )
+    toolset = create_toolset(tool_options, additions.tool_names())
+    tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()
+    client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
+    agent = Agent(
+        model=decision.model,
+        thinking_level=decision.thinking_level,
+        stream_fn=client,
+        system_prompt=build_system_prompt(additions.prompt_parts()),
+        tools=[masked_tool(tool) for tool in tools.values()],
+        messages=messages_to_go_on_with(context),
+        steering_mode=settings.steering_mode,
+        follow_up_mode=settings.follow_up_mode,
+        session_id=session.id,
+    )
+    recorder = SessionRecorder(agent, session)
+    additions.attach(agent, spill_folder)
+    notices = [*settings.warnings, *getattr(session.storage, "notices", []), *additions.notices]
+    if decision.notice:
+        notices.append(decision.notice)
+    return Foundation(options, agent, recorder, context, catalog, toolset, client, additions, cwd, notices)
+
+
+def _shell(name: str | None, cwd: Path) -> Path | None:
+    """A bare name is looked for in PATH; a path starts in the working folder."""
+    if name is None:
+        return None
+    return cwd / Path(name).expanduser() if "/" in name else Path(name)
+
+
+def catalog_in(cwd: Path) -> tuple[Catalog, list[str]]:
+    """The catalog as a run in this folder would have it, and what the person should know."""
+    configuration = load_configuration(cwd)
+    settings = configuration.settings
+    additions = Additions(cwd, RuntimeOptions(settings=settings), settings, configuration.project)
+    return make_catalog(settings, additions), [*settings.warnings, *additions.notices]
+
+
+def make_catalog(settings: Settings, additions: Additions) -> Catalog:
+    """Providers and models: those of the catalog, of extensions, and what the settings say of all of them."""
+    added = additions.api
+    models = {full_id: _listed(model) for full_id, model in added.models.items()}
+    return Catalog({**added.providers, **settings.provider_overrides()}, {**models, **settings.models})
+
+
+def _listed(model: Struct) -> dict[str, object]:
+    """A model as a table of the settings has it."""
+    fields = ((name, getattr(model, name)) for name in model.__struct_fields__)
+    return {name: value for name, value in fields if name not in ("id", "provider")}
+
+
+def _know_keys(settings: Settings, variables: frozenset[str]) -> None:
+    """Make known to `masking` what is secret in the environment, in `auth.toml` and in the settings."""
+    remember_environment(variables)
+    for key in key_store.keys_in_file():
+        remember_key(key)
+    for provider in settings.providers.values():
+        fields = provider.overrides()
+        remember_key(password_in(fields.get("base_url", "")))
+        _know_headers(fields.get("headers", {}))
+    for model in settings.models.values():
+        _know_headers(model.get("headers", {}))
+
+
+def _know_headers(headers: object) -> None:
+    for name, value in headers.items() if isinstance(headers, dict) else ():
+        if _SECRET_HEADER.search(name) and isinstance(value, str):
+            remember_key(value)
+            remember_key(value.rpartition(" ")[2])

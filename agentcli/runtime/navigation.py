@@ -1,0 +1,88 @@
+"""Navigation: going on from another place of the session's tree, and telling it of the branch that is left."""
+
+from msgspec import Struct
+
+from agentcli.agent.abort import Aborted, AbortSignal
+from agentcli.agent.agent import Agent
+from agentcli.agent.messages import CustomMessage, UserMessage, text_of
+from agentcli.config.settings import Settings
+from agentcli.providers.catalog import Catalog
+from agentcli.runtime.branch_summary import left_entries, summarize_branch
+from agentcli.runtime.model_choice import choose_model
+from agentcli.runtime.summarizer import Summarizer
+from agentcli.runtime.token_estimate import messages_to_go_on_with
+from agentcli.sessions.context import SessionContext
+from agentcli.sessions.entries import CustomMessageEntry, MessageEntry
+from agentcli.sessions.session import Session
+
+
+class Moved(Struct, frozen=True):
+    moved: bool
+    """False if it was aborted; then nothing has changed."""
+    edit_text: str | None = None
+    """What the person said at the place they chose: the conversation goes on before it, and they may say it anew."""
+
+
+async def move(
+    session: Session,
+    entry_id: str | None,
+    summarizer: Summarizer | None,
+    signal: AbortSignal,
+    *,
+    room: int,
+    instructions: str = "",
+) -> Moved:
+    """Move the leaf to an entry; before it, if it is a message of the user (or an extension's); None is the beginning.
+
+    Args:
+        summarizer: tells the new branch what happened on the one that is left; None tells nothing.
+        room: tokens that the summary's request may have.
+
+    Raises:
+        SessionError: `not_found`, `storage`.
+        ProviderError, ConfigError: there is no summary; nothing was moved.
+    """
+    target_id, edit_text = place_of(session, entry_id) if entry_id is not None else (None, None)
+    if target_id == session.leaf_id:
+        return Moved(True, edit_text)
+    if summarizer is None:
+        session.move_to(target_id)
+        return Moved(True, edit_text)
+    try:
+        left = left_entries(session, target_id)
+        summary = await summarize_branch(left, summarizer, signal, room=room, instructions=instructions)
+    except Aborted:
+        return Moved(False)
+    if signal.aborted:
+        return Moved(False)
+    if summary is None:
+        session.move_to(target_id)
+    else:
+        session.move_to(target_id, summary=summary.text, details=summary.details, usage=summary.usage)
+    return Moved(True, edit_text)
+
+
+def place_of(session: Session, entry_id: str) -> tuple[str | None, str | None]:
+    """Where the leaf goes for an entry that was chosen, and what the person may say anew there.
+
+    Raises:
+        SessionError: `not_found`.
+    """
+    head = session.storage.require(entry_id)
+    match session.get_entry(entry_id):
+        case MessageEntry(message=UserMessage() | CustomMessage() as message):
+            return head.parent_id, text_of(message.content)
+        case CustomMessageEntry(content=content):
+            return head.parent_id, text_of(content)
+        case _:
+            return entry_id, None
+
+
+def adopt_context(agent: Agent, context: SessionContext, catalog: Catalog, settings: Settings) -> None:
+    """Make an agent go on with another context: its messages, and the model and the thinking level chosen there."""
+    agent.state.messages = messages_to_go_on_with(context)
+    decision = choose_model(catalog, settings, None, context)
+    if context.model is not None:
+        agent.state.model = decision.model
+    if context.thinking_level is not None:
+        agent.state.thinking_level = decision.thinking_level

@@ -1,0 +1,30 @@
+"""RuntimeOptions: what a runtime is told from outside."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentcli.agent.context import StreamFn
+from agentcli.config.configuration import Configuration
+from agentcli.config.settings import PermissionMode, Settings
+from agentcli.runtime.session_choice import SessionChoice
+
+
+class RuntimeOptions(Struct, frozen=True, kw_only=True):
+    settings: Settings = Settings()
+    load: Callable[[Path], Configuration] | None = None
+    """Finds the settings when the folder is known, for the folder may be the session's; then `settings` is not used."""
+    model: str | None = None
+    """As `--model` takes it."""
+    session: SessionChoice = SessionChoice()
+    max_turns: int | None = None
+    """Of one prompt; None is no limit."""
+    stream_fn: StreamFn | None = None
+    """Asks the model in place of the providers, for programs that bring their own."""
+    permission_mode: PermissionMode | None = None
+    """None is what the settings say, else `ask` where a person can answer and `auto` elsewhere."""
+    answers_permissions: bool = False
+    """Whether the caller shows `permission_request` and calls `answer_permission`. Else asking is denying."""
+    extensions: bool = True
+    """Whether extensions are loaded."""

@@ -1,0 +1,134 @@
+"""PermissionGate: the before-hook that lets a call run, asks the person about it, or blocks it and says why."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from agentcli.agent.abort import AbortSignal
+from agentcli.agent.errors import AgentcliError
+from agentcli.agent.hooks import BeforeToolCallContext, BeforeToolCallResult
+from agentcli.runtime.events import NoticeEvent, PermissionEndEvent, PermissionRequestEvent
+from agentcli.runtime.permission_rules import Verdict
+from agentcli.runtime.permissions import Judgement, Permissions
+
+
+class Remember(StrEnum):
+    """How long an answer holds."""
+
+    ONCE = "once"
+    SESSION = "session"
+    """Until agentcli ends."""
+    ALWAYS = "always"
+    """The rule goes into the person's `config.toml`."""
+
+
+class Answer(Struct, frozen=True):
+    allowed: bool
+    remember: Remember
+    reason: str | None
+
+
+class PermissionGate:
+    """Args:
+    permissions: who judges.
+    emit: tells the listeners an event.
+    can_ask: whether somebody listens and answers; without, what would be asked is blocked.
+    save_rule: writes a rule where it is kept: `(verdict, rule)`.
+    """
+
+    def __init__(
+        self,
+        permissions: Permissions,
+        emit: Callable[[Any], Awaitable[None]],
+        *,
+        can_ask: bool,
+        save_rule: Callable[[str, str], None],
+    ) -> None:
+        self.permissions = permissions
+        self._emit = emit
+        self._can_ask = can_ask
+        self._save_rule = save_rule
+        self._numbers = itertools.count(1)
+        self._open: dict[str, asyncio.Future[Answer]] = {}
+
+    async def __call__(self, context: BeforeToolCallContext, signal: AbortSignal) -> BeforeToolCallResult | None:
+        judgement = self.permissions.judge(context.tool_call.name, context.args)
+        match judgement.verdict:
+            case Verdict.ALLOW:
+                return None
+            case Verdict.DENY:
+                return _blocked(f"Not allowed: {judgement.about} ({judgement.because}). Do not try to get around it.")
+            case Verdict.ASK if not self._can_ask:
+                return _blocked(_unanswerable(judgement))
+            case _:
+                return await self._ask(context, judgement)
+
+    def answer(self, id: str, *, allowed: bool, remember: Remember, reason: str | None) -> bool:
+        """Returns whether the request was still open."""
+        waiting = self._open.get(id)
+        if waiting is None or waiting.done():
+            return False
+        waiting.set_result(Answer(allowed, remember, reason))
+        return True
+
+    async def _ask(self, context: BeforeToolCallContext, judgement: Judgement) -> BeforeToolCallResult | None:
+        id = f"p{next(self._numbers)}"
+        waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._open[id] = waiting
+        answer = Answer(False, Remember.ONCE, None)
+        try:
+            await self._emit(_request(id, context, judgement))
+            answer = await waiting
+        finally:
+            del self._open[id]
+            await self._emit(PermissionEndEvent(id=id, allowed=answer.allowed, remember=answer.remember))
+        await self._keep(answer, judgement)
+        if answer.allowed:
+            return None
+        said = f": {answer.reason}" if answer.reason else "."
+        return _blocked(f"The person did not allow this call{said}")
+
+    async def _keep(self, answer: Answer, judgement: Judgement) -> None:
+        """Remember an answer as rules. What cannot be written holds for this session, and the person is told.
+
+        The rules for paths speak of folders: good to allow, too broad to deny.
+        """
+        if answer.remember == Remember.ONCE:
+            return
+        verdict = Verdict.ALLOW if answer.allowed else Verdict.DENY
+        rules = [rule for rule in judgement.rules if answer.allowed or rule.startswith("bash(")]
+        for rule in rules:
+            self.permissions.add(verdict, rule)
+            if answer.remember == Remember.ALWAYS:
+                try:
+                    await asyncio.to_thread(self._save_rule, verdict, rule)
+                except AgentcliError as error:
+                    await self._emit(NoticeEvent(f"the rule {rule} holds for this session only: {error}"))
+
+
+def _request(id: str, context: BeforeToolCallContext, judgement: Judgement) -> PermissionRequestEvent:
+    return PermissionRequestEvent(
+        id=id,
+        tool_call_id=context.tool_call.id,
+        tool_name=context.tool_call.name,
+        arguments=context.args,
+        about=judgement.about,
+        because=judgement.because,
+        suggested_rules=judgement.rules,
+    )
+
+
+def _unanswerable(judgement: Judgement) -> str:
+    would = f" Rules that would allow it: {', '.join(judgement.rules)}." if judgement.rules else ""
+    return (
+        f"Not allowed: nobody is here to be asked about {judgement.about} ({judgement.because}).{would} "
+        "Go on without it, and tell the person what you could not do."
+    )
+
+
+def _blocked(reason: str) -> BeforeToolCallResult:
+    return BeforeToolCallResult(block=True, reason=reason)

@@ -1,0 +1,147 @@
+"""Rules of permissions: what one says, and whether it speaks of a path or a command.
+
+`tool` speaks of every call of a tool, `tool(glob)` of its path, `bash(first words)` of the commands that begin so, with
+`*` for any word or part of one. `read` speaks of grep, find and ls too, `edit` of write. A relative glob starts in the
+working folder; in `ask` and `deny`, one that starts with `**/` starts anywhere.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from agentcli.agent.errors import ConfigError
+from agentcli.config.settings import RULE
+from agentcli.runtime.command_parts import RUNNERS, Word
+from agentcli.tools.glob_pattern import glob_regex
+
+SPOKEN_OF = {"grep": ("grep", "read"), "find": ("find", "read"), "ls": ("ls", "read"), "write": ("write", "edit")}
+"""Tool to the names under which rules speak of it."""
+
+_FLAGS = re.S | (re.I if sys.platform == "darwin" else 0)
+
+
+class Verdict(StrEnum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Rule:
+    """Args:
+    verdict: what it says.
+    text: the rule as it is written.
+    cwd: the working folder, its links resolved.
+
+    Raises:
+        ConfigError: it is no rule.
+    """
+
+    def __init__(self, verdict: Verdict, text: str, cwd: Path) -> None:
+        found = re.fullmatch(RULE, text.strip(), re.S)
+        if found is None:
+            raise ConfigError(f"{text!r} is no rule of permissions", hint="write tool, tool(path) or bash(first words)")
+        self.verdict = verdict
+        self.text = text
+        self.tool: str = found["tool"]
+        self.pattern: str | None = found["pattern"]
+        self._cwd = cwd
+
+    def speaks_of(self, tool: str) -> bool:
+        return self.tool == "*" or self.tool in SPOKEN_OF.get(tool, (tool,))
+
+    def covers_path(self, path: Path) -> bool:
+        """Whether the rule speaks of this path, which is absolute and without `..`."""
+        if self.pattern is None:
+            return True
+        return self._regex.fullmatch(str(path)) is not None and (
+            self.verdict != Verdict.ALLOW
+            or not is_sensitive(path)
+            or ".git" in self.pattern
+            or ".agentcli" in self.pattern
+        )
+
+    def covers_command(self, words: Sequence[Word], *, guess: bool = False) -> bool:
+        """Whether the rule speaks of a simple command.
+
+        To allow, the command has to begin with exactly these words. To ask or deny it is enough that it may: options
+        may stand between, and another command may run it (`sudo`, `xargs`).
+
+        Args:
+            guess: words that are not known may be those of the rule.
+        """
+        if self.pattern is None:
+            return True
+        wanted = self.pattern.removesuffix(":*").split()
+        if self.verdict == Verdict.ALLOW:
+            return len(words) >= len(wanted) and all(
+                word is not None and fnmatchcase(word, pattern) if pattern != "*" else True
+                for word, pattern in zip(words, wanted, strict=False)
+            )
+        return any(_may_be(candidate, wanted, guess) for candidate in _commands_in(words))
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        pattern = os.path.expanduser(self.pattern or "")  # noqa: PTH111 (a pattern is no path)
+        inside = "" if re.search(r"[*?\[{]", pattern) else "(?:/.*)?"
+        try:
+            if pattern.startswith("/"):
+                body = glob_regex(pattern.rstrip("/"))
+            elif pattern.startswith("**/") and self.verdict != Verdict.ALLOW:
+                body = "/" + glob_regex(pattern)
+            else:
+                folder = self._cwd
+                pattern = re.sub(r"^(\./)+", "", pattern.rstrip("/"))
+                while pattern == ".." or pattern.startswith("../"):
+                    folder, pattern = folder.parent, pattern[3:]
+                body = re.escape(str(folder).rstrip("/")) + (
+                    "/" + glob_regex(pattern) if pattern not in ("", ".") else ""
+                )
+        except ValueError as error:
+            raise ConfigError(f"the rule {self.text}: {error}", hint="correct the pattern") from None
+        return re.compile(body + inside, _FLAGS)
+
+
+def is_sensitive(path: Path) -> bool:
+    """Whether a change of this file changes what git or agentcli run: a broad rule does not allow it."""
+    return any(part == ".git" or part.startswith(".agentcli") for part in path.parts)
+
+
+def _commands_in(words: Sequence[Word]) -> list[Sequence[Word]]:
+    """A command without the assignments before it; if it runs another one, everything that this may be."""
+    start = next((i for i, word in enumerate(words) if word is None or not re.match(r"\w+=", word)), len(words))
+    words = words[start:]
+    name = words[0].rpartition("/")[2] if words and words[0] else ""
+    if name not in RUNNERS:
+        return [words]
+    return [words[place:] for place in range(len(words))]
+
+
+def _may_be(words: Sequence[Word], wanted: Sequence[str], guess: bool) -> bool:
+    """Whether a command may begin with the wanted words, with options and their values in between."""
+    if not words:
+        return False
+    first, *rest = wanted
+    name = words[0] if words[0] is None or "/" in first else words[0].rpartition("/")[2]
+    return _is(name, first, guess) and _may_follow(words[1:], rest, guess)
+
+
+def _is(word: Word, wanted: str, guess: bool) -> bool:
+    return guess if word is None else fnmatchcase(word, wanted)
+
+
+def _may_follow(words: Sequence[Word], wanted: Sequence[str], guess: bool) -> bool:
+    if not wanted:
+        return True
+    for place, word in enumerate(words):
+        if _is(word, wanted[0], guess) and _may_follow(words[place + 1 :], wanted[1:], guess):
+            return True
+        before = words[place - 1] if place else None
+        is_value = before is not None and before.startswith("-") and "=" not in before
+        if not is_value and (word is None or not word.startswith("-")):
+            return False
+    return False

@@ -1,0 +1,273 @@
+"""Permissions: whether a call may run, must be asked, or must not run. They judge; `permission_gate` asks.
+
+The mode says what happens to a call that no rule speaks of. Of all rules that do, deny wins over ask and ask over
+allow. A command is judged by each of its parts: the strictest verdict counts. Paths are judged where their links lead.
+
+This is no fence around a process: an allowed program does what it wants, and a search of a folder finds what is in it.
+Rules against a command or a path stop mistakes, not somebody who wants around them.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from agentcli.agent.errors import ToolError
+from agentcli.config.settings import PermissionMode, PermissionSettings
+from agentcli.runtime.permission_rules import Rule, Verdict, is_sensitive
+from agentcli.tools.paths import find_file, find_target
+from agentcli.tools.toolset import READ_ONLY_TOOL_NAMES
+
+PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "find", "ls"})
+
+_LOOKING = frozenset(
+    {"pwd", "echo", "true", "false", "exit", "ls", "cat", "head", "tail", "wc", "stat", "du", "basename", "dirname"}
+)
+"""Commands that only look, at the files they name."""
+
+_FREE_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+
+_WITH_SUBCOMMANDS = frozenset({
+    "git", "npm", "pnpm", "yarn", "cargo", "go", "uv", "pip", "docker", "kubectl", "make", "gh", "poetry", "hatch",
+    "dotnet", "bundle", "mix", "brew", "apt", "apt-get", "systemctl", "terraform",
+})  # fmt: skip
+
+_NEVER_BROADLY = frozenset({
+    "rm", "sudo", "doas", "su", "env", "xargs", "find", "sh", "bash", "zsh", "dash", "ssh", "python", "python3", "node",
+    "perl", "ruby", "dd", "mv", "cp", "chmod", "chown", "curl", "wget", "exec", "source", ".",
+})  # fmt: skip
+"""Commands of which one allowed call says nothing about the next."""
+
+
+class Judgement(Struct, frozen=True):
+    verdict: Verdict
+    about: str = ""
+    """What was judged, as one line: a command, or a tool and a path."""
+    because: str = ""
+    """Why it is not simply allowed: the rule, or the mode."""
+    rules: list[str] = []
+    """Rules that would allow it next time; none if no rule can."""
+
+
+ALLOWED = Judgement(Verdict.ALLOW)
+
+
+class Permissions:
+    """Args:
+    mode: what holds where no rule speaks.
+    settings: the rules.
+    cwd: the working folder.
+    free_folders: folders outside of it that may be looked into unasked: skills, long outputs.
+
+    Raises:
+        ConfigError: a rule is none.
+    """
+
+    def __init__(
+        self, mode: PermissionMode, settings: PermissionSettings, cwd: Path, free_folders: Iterable[Path] = ()
+    ) -> None:
+        self.mode = mode
+        self._cwd = cwd
+        self._root = Path(os.path.realpath(cwd))
+        self._free = [self._root, *(Path(os.path.realpath(folder)) for folder in free_folders)]
+        self._rules = [
+            Rule(verdict, text, self._root)
+            for verdict, texts in (
+                (Verdict.DENY, settings.deny), (Verdict.ASK, settings.ask), (Verdict.ALLOW, settings.allow)
+            )
+            for text in texts
+        ]  # fmt: skip
+
+    def add(self, verdict: Verdict, text: str) -> None:
+        """A rule for the rest of this session. Raises ConfigError if it is none."""
+        self._rules.append(Rule(verdict, text, self._root))
+
+    def judge(self, tool: str, arguments: dict[str, Any]) -> Judgement:
+        if self.mode == PermissionMode.READ_ONLY and tool not in READ_ONLY_TOOL_NAMES:
+            return Judgement(Verdict.DENY, tool, "the mode is read-only")
+        if tool == "bash":
+            return self._judge_bash(arguments)
+        if tool in PATH_TOOLS:
+            return self._judge_name(tool, str(arguments.get("path") or "."))
+        default = Verdict.ASK if self.mode == PermissionMode.ASK else Verdict.ALLOW
+        return self._decide(self._speaking(tool, bare=True), default, tool, [tool])
+
+    def _judge_bash(self, arguments: dict[str, Any]) -> Judgement:
+        if arguments.get("job"):
+            return ALLOWED
+        text = str(arguments.get("command", ""))
+        bare = self._speaking("bash", bare=True)
+        whole = self._decide(bare, Verdict.ALLOW, text, [])
+        if whole.verdict == Verdict.DENY or not self._must_parse(bare):
+            return whole
+        from agentcli.runtime.command_parts import parse_command  # 17 ms with the grammar
+
+        parsed = parse_command(text)
+        judgements = [whole, *(self._judge_part(part.words, part.text, moves=parsed.moves) for part in parsed.parts)]
+        default = Verdict.ASK if not self._allows_all(bare) else Verdict.ALLOW
+        for redirection in parsed.redirections:
+            target = redirection.target
+            judgements.append(self._judge_redirection(target, redirection.writes, default, moves=parsed.moves))
+        if parsed.unclear:
+            judgements.append(Judgement(Verdict.ASK, text, f"nobody can say what it runs: {parsed.unclear}"))
+        return _strictest(judgements, text)
+
+    def _must_parse(self, bare: Sequence[Rule]) -> bool:
+        """Whether the parts of a command matter: not if all is allowed and no rule could object."""
+        objections = [rule for rule in self._rules if rule.verdict != Verdict.ALLOW and rule.pattern is not None]
+        named = ("*", "bash", "read", "edit", "write")
+        return not self._allows_all(bare) or any(rule.tool in named for rule in objections)
+
+    def _allows_all(self, bare: Sequence[Rule]) -> bool:
+        """Whether a command is allowed unless a rule objects to a part of it."""
+        return self.mode != PermissionMode.ASK or any(rule.verdict == Verdict.ALLOW for rule in bare)
+
+    def _judge_part(self, words: Sequence[str | None], text: str, *, moves: bool) -> Judgement:
+        speaking = [rule for rule in self._speaking("bash") if rule.covers_command(words)]
+        default = Verdict.ALLOW if self.mode != PermissionMode.ASK or self._only_looks(words, moves) else Verdict.ASK
+        judgement = self._decide(speaking, default, text, _rules_for(words))
+        feared = [rule for rule in self._speaking("bash") if rule.verdict != Verdict.ALLOW and rule not in speaking]
+        if any(rule.covers_command(words, guess=True) for rule in feared):
+            doubt = Judgement(Verdict.ASK, text, "it is only known when it runs whether a rule denies it")
+            return _strictest([judgement, doubt], text)
+        return _strictest([judgement, *(self._objection(word) for word in words[1:])], text)
+
+    def _objection(self, word: str | None) -> Judgement:
+        """What rules against paths say to an argument that may be one."""
+        if word is None:
+            return ALLOWED
+        paths = self._places(word.rpartition("=")[2] if word.startswith("-") else word)
+        for tool in ("read", "write"):
+            for rule in self._speaking(tool):
+                objects = rule.verdict != Verdict.ALLOW and rule.pattern is not None
+                if objects and any(rule.covers_path(path) for path in paths):
+                    return Judgement(rule.verdict, word, f"the rule {rule.verdict} {rule.text}")
+        return ALLOWED
+
+    def _judge_redirection(self, target: str | None, writes: bool, default: Verdict, *, moves: bool) -> Judgement:
+        if target in _FREE_TARGETS:
+            return ALLOWED
+        tool = "write" if writes else "read"
+        if target is None or (moves and not os.path.isabs(target)):  # noqa: PTH117
+            about = f"{tool} {target or 'a file whose name is only known when it runs'}"
+            return self._decide(self._speaking(tool, bare=True), default, about, [tool])
+        return self._judge_paths(tool, target, self._places(target), default)
+
+    def _judge_name(self, tool: str, name: str) -> Judgement:
+        """A path as the tool itself would find it."""
+        find = find_target if tool in ("write", "edit") else find_file
+        try:
+            path = find(name, self._cwd)
+        except ToolError:
+            # There is no such file. The tool will say so, unless a rule speaks of the name.
+            return self._judge_paths(tool, name, self._places(name))
+        return self._judge_paths(tool, name, self._places(str(path)))
+
+    def _judge_paths(self, tool: str, name: str, paths: Sequence[Path], default: Verdict = Verdict.ASK) -> Judgement:
+        """Args:
+        paths: the path without its links resolved, and with; none if it can be no path.
+        default: what holds in the mode `ask`.
+        """
+        resolved = paths[-1:]
+        speaking = [
+            rule
+            for rule in self._speaking(tool)
+            if any(rule.covers_path(path) for path in (resolved if rule.verdict == Verdict.ALLOW else paths))
+            or rule.pattern is None
+        ]
+        looks = tool in READ_ONLY_TOOL_NAMES and all(self._is_free(path) for path in resolved)
+        if self.mode != PermissionMode.ASK or (looks and resolved):
+            default = Verdict.ALLOW
+        shown = str(resolved[0]) if resolved and not self._is_free(resolved[0]) else name
+        return self._decide(speaking, default, f"{tool} {shown}", _rules_for_path(tool, resolved, self._root))
+
+    def _decide(self, speaking: Sequence[Rule], default: Verdict, about: str, suggested: list[str]) -> Judgement:
+        for verdict in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW):
+            rule = next((rule for rule in speaking if rule.verdict == verdict), None)
+            if rule is not None:
+                rules = [] if verdict != Verdict.ALLOW else suggested
+                return Judgement(verdict, about, f"the rule {verdict} {rule.text}", rules)
+        return Judgement(default, about, f"the mode is {self.mode}, and no rule allows it", suggested)
+
+    def _speaking(self, tool: str, *, bare: bool = False) -> list[Rule]:
+        return [rule for rule in self._rules if rule.speaks_of(tool) and not (bare and rule.pattern is not None)]
+
+    def _only_looks(self, words: Sequence[str | None], moves: bool) -> bool:
+        """Whether a command only looks at what lies in the working folder."""
+        name = words[0]
+        if name == "cd":
+            return len(words) == 2 and words[1] is not None and self._is_inside(words[1])
+        if name not in _LOOKING:
+            return False
+        if name in ("pwd", "echo", "true", "false", "exit", "basename", "dirname"):
+            return True
+        if moves or any(word is None for word in words):
+            return False
+        return all(self._is_inside((word or "").rpartition("=")[2] if word != "-" else ".") for word in words[1:])
+
+    def _is_inside(self, name: str) -> bool:
+        paths = self._places(name)
+        return bool(paths) and self._is_free(paths[-1])
+
+    def _places(self, name: str) -> list[Path]:
+        """Where a name leads: as it is written, then with its links resolved. None if it can be no path."""
+        expanded = os.path.expanduser(name) if name.startswith("~") else name  # noqa: PTH111
+        if "\0" in expanded:
+            return []
+        try:
+            literal = os.path.normpath(os.path.join(self._root, expanded))  # noqa: PTH118
+            resolved = os.path.realpath(os.path.join(self._root, expanded))  # noqa: PTH118
+        except (OSError, ValueError):
+            return []
+        found = Path(resolved)
+        if any(os.path.islink(each) for each in (found, *found.parents)):  # noqa: PTH114 (it takes names that are too long)
+            # Links in a circle: it leads nowhere.
+            return []
+        return [Path(literal), found]
+
+    def _is_free(self, path: Path) -> bool:
+        return any(path.is_relative_to(folder) for folder in self._free)
+
+
+def _strictest(judgements: Sequence[Judgement], text: str) -> Judgement:
+    for verdict in (Verdict.DENY, Verdict.ASK):
+        found = [judgement for judgement in judgements if judgement.verdict == verdict]
+        if found:
+            about = found[0].about if len(found) == 1 else text
+            rules = list(dict.fromkeys(rule for judgement in found for rule in judgement.rules))
+            complete = all(judgement.rules for judgement in found)
+            return Judgement(verdict, about, found[0].because, rules if complete else [])
+    return ALLOWED
+
+
+def _rules_for(words: Sequence[str | None]) -> list[str]:
+    """A rule that would allow a command: its first word or two, or all of a command that may do anything."""
+    known = [word for word in words if word is not None]
+    if not known or words[0] is None or any(re.search(r"[\s*?\[\]]", word) for word in known[:2]):
+        return []
+    if known[0] in _NEVER_BROADLY or "=" in known[0]:
+        complete = len(known) == len(words) and not any(re.search(r"[\s*?\[\]]", word) for word in known)
+        return [f"bash({' '.join(known)})"] if complete else []
+    if known[0] in _WITH_SUBCOMMANDS and len(known) > 1 and known[1] == words[1]:
+        return [f"bash({known[0]} {known[1]})"]
+    return [f"bash({known[0]})"]
+
+
+def _rules_for_path(tool: str, paths: Sequence[Path], root: Path) -> list[str]:
+    """A rule that would allow the file's folder; inside of the working folder, all of it."""
+    if not paths:
+        return []
+    path = paths[0]
+    name = {"write": "edit", "grep": "read", "find": "read", "ls": "read"}.get(tool, tool)
+    if is_sensitive(path):
+        return [f"{name}({_literal(path)})"]
+    if path.is_relative_to(root):
+        return [f"{name}({_literal(root)}/**)"]
+    return [f"{name}({_literal(path)})"] if path.is_dir() or tool == "read" else [f"{name}({_literal(path.parent)}/**)"]
+
+
+def _literal(path: Path) -> str:
+    return re.sub(r"([*?\[\]{}\\])", r"\\\1", str(path))

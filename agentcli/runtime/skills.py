@@ -1,0 +1,84 @@
+"""Skills: folders with a `SKILL.md` (the Agent Skills format), listed in the system prompt and read when needed.
+
+`name` (lower case, digits, hyphens, at most 64) and `description` (at most 1024 characters) are required;
+`disable-model-invocation: true` leaves a skill to `/skill:name` alone.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentcli.runtime.frontmatter import split_frontmatter
+
+MAX_NAME = 64
+MAX_DESCRIPTION = 1024
+MAX_BYTES = 256 << 10
+
+
+class Skill(Struct, frozen=True):
+    name: str
+    description: str
+    path: Path
+    """Of its `SKILL.md`."""
+    listed: bool
+    """Whether the model is told of it."""
+
+
+def find_skills(folders: Iterable[Path]) -> tuple[list[Skill], list[str]]:
+    """The skills in folders of skills, and a line for each that is wrong. Of one name, the first counts."""
+    skills: dict[str, Skill] = {}
+    notices: list[str] = []
+    seen: set[Path] = set()
+    for folder in folders:
+        for path in sorted(folder.glob("*/SKILL.md")):
+            real = path.resolve()
+            if real in seen or not path.is_file():
+                continue
+            seen.add(real)
+            skill = _read(path)
+            if isinstance(skill, str):
+                notices.append(f"{path}: {skill}; the skill is left out")
+            elif skill.name in skills:
+                notices.append(
+                    f"{path}: there is a skill {skill.name} in {skills[skill.name].path.parent}; this is left out"
+                )
+            else:
+                skills[skill.name] = skill
+    return list(skills.values()), notices
+
+
+def skills_part(skills: Iterable[Skill]) -> str:
+    """What the system prompt says of them; empty if there are none."""
+    lines = [
+        f"- {skill.name}: {' '.join(skill.description.split())} ({skill.path})" for skill in skills if skill.listed
+    ]
+    if not lines:
+        return ""
+    return "Skills: when a task fits one, read its file first; paths in it start in its folder.\n" + "\n".join(lines)
+
+
+def skill_block(skill: Skill, arguments: str) -> str:
+    """A skill as the person calls it: its whole text, and what they said after its name."""
+    _, body = split_frontmatter(skill.path.read_text("utf-8", "replace"))
+    block = f'<skill name="{skill.name}" folder="{skill.path.parent}">\n{body.strip()}\n</skill>'
+    return f"{block}\n\n{arguments}" if arguments else block
+
+
+def _read(path: Path) -> Skill | str:
+    """The skill, or what is wrong with it."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return f"it is larger than {MAX_BYTES >> 10} KiB"
+        fields, _ = split_frontmatter(path.read_text("utf-8", "replace"))
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    name = fields.get("name") or path.parent.name
+    description = fields.get("description", "")
+    if len(name) > MAX_NAME or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        return f"{name!r} is no name for a skill (lower case, digits and hyphens, at most {MAX_NAME})"
+    if not description:
+        return "it has no description"
+    listed = fields.get("disable-model-invocation", "").lower() not in ("true", "yes")
+    return Skill(name, description[:MAX_DESCRIPTION], path, listed)

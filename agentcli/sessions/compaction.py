@@ -1,0 +1,159 @@
+"""Compaction, the part that needs no model: where to cut, and what is to be summarised.
+
+A cut keeps about the last `keep_recent` tokens. It never parts a tool call from its result. If it falls inside a turn,
+the beginning of that turn is summarised by itself (`turn_prefix`).
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from agentcli.agent.errors import SessionError
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    ToolResultMessage,
+)
+from agentcli.sessions.compaction_files import FileLists, files_of
+from agentcli.sessions.context import SessionContextBuildOptions, entry_to_messages
+from agentcli.sessions.entries import CompactionEntry, Entry
+from agentcli.sessions.token_estimate import estimate_all
+
+
+class CompactionPlan(Struct, frozen=True):
+    history: list[AgentMessage]
+    """To be summarised: whole turns."""
+    turn_prefix: list[AgentMessage]
+    """To be summarised by itself: the beginning of a turn whose end is kept, or that goes on."""
+    first_kept_entry_id: str | None
+    """None keeps nothing."""
+    previous_summary: str | None
+    files: FileLists
+    """What was read and changed in what is summarised, and in what was summarised before."""
+
+
+class _Item(Struct):
+    """What one entry (or one message of a retained tail, which has no entry) puts into the context."""
+
+    entry_id: str | None
+    messages: list[AgentMessage]
+    tokens: int
+    can_cut: bool = False
+
+
+def plan_compaction(path: Sequence[Entry], *, keep_recent: int, most_kept: int) -> CompactionPlan:
+    """Find out what a compaction at the end of a path summarises, and from where on it keeps.
+
+    Args:
+        path: what the context is made of, as `get_path_to_root_or_compaction` gives it, or the whole path.
+        keep_recent: tokens to keep, about.
+        most_kept: tokens. If a cut that parts no call from its result keeps more, nothing is kept.
+
+    Raises:
+        SessionError: `already_compacted`, `nothing_to_compact`.
+    """
+    previous = next((entry for entry in reversed(path) if isinstance(entry, CompactionEntry)), None)
+    items = _items(path, previous)
+    if previous is not None and not any(item.messages for item in items[_older(items, path, previous) :]):
+        raise SessionError("already_compacted", "nothing was said since the last compaction")
+    _mark_cuts(items)
+    cut = _find_cut(items, keep_recent, most_kept)
+    if not any(item.messages for item in items[:cut]):
+        raise SessionError("nothing_to_compact", "there is nothing to compact: the conversation is still short")
+    begin = _turn_start(items, cut)
+    return CompactionPlan(
+        history=_messages(items[:begin]),
+        turn_prefix=_messages(items[begin:cut]),
+        first_kept_entry_id=items[cut].entry_id if cut < len(items) else None,
+        previous_summary=previous.summary if previous is not None else None,
+        files=files_of(_messages(items[:cut]), [previous.details if previous else None, *_details(path)]),
+    )
+
+
+def _items(path: Sequence[Entry], previous: CompactionEntry | None) -> list[_Item]:
+    """What is in the context after the summary of the previous compaction, oldest first."""
+    options = SessionContextBuildOptions()
+    start = place = 0
+    items: list[_Item] = []
+    if previous is not None:
+        place = next(index for index, entry in enumerate(path) if entry.id == previous.id)
+        kept = previous.first_kept_entry_id
+        start = next((index for index in range(place) if path[index].id == kept), place + 1)
+        if previous.retained_tail is not None:
+            start = place + 1
+            items = [_Item(None, [message], estimate_all([message])) for message in previous.retained_tail]
+    for entry in path[start:]:
+        if not isinstance(entry, CompactionEntry):
+            messages = entry_to_messages(entry, 0, [], options)
+            items.append(_Item(entry.id, messages, estimate_all(messages)))
+    return items
+
+
+def _older(items: list[_Item], path: Sequence[Entry], previous: CompactionEntry) -> int:
+    """How many items are older than the previous compaction."""
+    newer = 0
+    for entry in reversed(path):
+        if entry.id == previous.id:
+            break
+        newer += 1
+    return len(items) - newer
+
+
+def _mark_cuts(items: list[_Item]) -> None:
+    """A cut is possible before what is no tool result, if no result after it answers a call before it."""
+    calls = {call.id for item in items for message in item.messages for call in _calls(message)}
+    open_results: set[str] = set()
+    for item in reversed(items):
+        for message in reversed(item.messages):
+            if isinstance(message, ToolResultMessage) and message.tool_call_id in calls:
+                open_results.add(message.tool_call_id)
+            open_results.difference_update(call.id for call in _calls(message))
+        is_result = any(isinstance(message, ToolResultMessage) for message in item.messages)
+        item.can_cut = bool(item.messages) and item.entry_id is not None and not is_result and not open_results
+
+
+def _find_cut(items: list[_Item], keep_recent: int, most_kept: int) -> int:
+    kept = 0
+    for index in reversed(range(len(items))):
+        kept += items[index].tokens
+        if kept >= keep_recent:
+            break
+    else:
+        return 0
+    # One large message at the very beginning must not keep everything: something has to go.
+    first = next((place for place, item in enumerate(items) if item.messages), 0)
+    cut = next((later for later in range(max(index, first + 1), len(items)) if items[later].can_cut), None)
+    if cut is None:
+        cut = next((earlier for earlier in reversed(range(len(items))) if items[earlier].can_cut), None)
+        if cut is None or sum(item.tokens for item in items[cut:]) > most_kept:
+            return len(items)
+    # What says something about the kept part (a change of model, an extension's note) goes with it.
+    while cut > 0 and not items[cut - 1].messages and items[cut - 1].entry_id is not None:
+        cut -= 1
+    return cut
+
+
+def _turn_start(items: list[_Item], cut: int) -> int:
+    """Where the turn begins that the cut falls into; `cut` itself if it falls between two turns."""
+    following = _messages(items[cut:])
+    if following and not isinstance(following[0], AssistantMessage | ToolResultMessage):
+        return cut
+    before = _messages(items[:cut])
+    if not following and isinstance(before[-1], AssistantMessage) and not before[-1].tool_calls:
+        return cut
+    for index in reversed(range(cut)):
+        if any(not isinstance(message, AssistantMessage | ToolResultMessage) for message in items[index].messages):
+            return index
+    return cut
+
+
+def _messages(items: Sequence[_Item]) -> list[AgentMessage]:
+    return [message for item in items for message in item.messages]
+
+
+def _details(path: Sequence[Entry]) -> list[object]:
+    return [getattr(entry, "details", None) for entry in path if getattr(entry, "summary", None) is not None]
+
+
+def _calls(message: AgentMessage) -> list:
+    return message.tool_calls if isinstance(message, AssistantMessage) else []

@@ -1,0 +1,148 @@
+"""Doctor: what is wrong with a session file, and a copy in which it is put right. The file itself is only read."""
+
+import os
+import re
+import stat
+from io import FileIO
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentcli.agent.errors import SessionError
+from agentcli.agent.messages import AssistantMessage, ToolResultMessage
+from agentcli.sessions.copying import lines_of, publish
+from agentcli.sessions.entries import DAMAGED, EntryHead, MessageEntry, UnknownEntry, decode_head
+from agentcli.sessions.ids import new_id, now_iso
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage, storage_error
+from agentcli.sessions.line_scan import scan_lines
+
+_FUSED = re.compile(rb'\{"type":"[a-z_]+","id":"')
+
+
+class Finding(Struct, frozen=True):
+    kind: str
+    """`refused`, `torn`, `unreadable`, `damaged`, `orphaned`, `duplicate`, `unknown`, `unanswered`, `set_aside`,
+    `not_private`, `parent_gone`."""
+    text: str
+    """One line, for people."""
+    is_wrong: bool = True
+    """Whether a repaired copy would differ; else it is only worth knowing."""
+
+
+def examine(path: Path) -> list[Finding]:
+    """What is to be said of a session file; nothing if all is well."""
+    try:
+        storage = JsonlSessionStorage.read(path)
+    except SessionError as error:
+        return [Finding("refused", str(error), is_wrong=False)]
+    try:
+        return [*_of_lines(storage), *_of_entries(storage), *_around(path, storage)]
+    except OSError as error:
+        return [Finding("refused", str(storage_error(path, error)), is_wrong=False)]
+    finally:
+        storage.close()
+
+
+def _of_lines(storage: JsonlSessionStorage) -> list[Finding]:
+    findings: list[Finding] = []
+    seen: dict[str, str | None] = {}
+    ids = {head.id for head in storage.heads()}
+    with FileIO(str(storage.path), "rb") as file:
+        for number, line in enumerate(scan_lines(file), 1):
+            head = line.head
+            if number == 1:
+                continue
+            if head is None:
+                kind = "unreadable" if line.has_newline else "torn"
+                findings.append(Finding(kind, f"line {number} ({line.length:,} bytes) cannot be read"))
+                continue
+            if head.id in seen:
+                findings.append(Finding("duplicate", f"line {number} has the id {head.id} of an earlier one"))
+            if head.parent_id is not None and head.parent_id not in ids:
+                findings.append(Finding("orphaned", f"line {number}: its parent {head.parent_id} is not there"))
+            elif _closes_circle(head, seen):
+                findings.append(Finding("orphaned", f"line {number} and its parents form a circle"))
+            seen[head.id] = head.parent_id
+    return findings
+
+
+def _closes_circle(head: EntryHead, parents: dict[str, str | None]) -> bool:
+    id = head.parent_id
+    if id is None or id not in parents or head.id in parents:
+        return False
+    steps = 0
+    while id is not None and id in parents and steps <= len(parents):
+        id, steps = parents[id], steps + 1
+        if id == head.id:
+            return True
+    return False
+
+
+def _of_entries(storage: JsonlSessionStorage) -> list[Finding]:
+    findings: list[Finding] = []
+    unknown: dict[str, int] = {}
+    calls: dict[str, str] = {}
+    answered: set[str] = set()
+    for entry in storage.get_some([head.id for head in storage.heads()]):
+        if isinstance(entry, UnknownEntry):
+            if entry.type == DAMAGED:
+                findings.append(Finding("damaged", f"entry {entry.id} cannot be read but for its place"))
+            else:
+                unknown[entry.type] = unknown.get(entry.type, 0) + 1
+        if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+            calls.update({call.id: call.name for call in entry.message.tool_calls})
+        elif isinstance(entry, MessageEntry) and isinstance(entry.message, ToolResultMessage):
+            answered.add(entry.message.tool_call_id)
+    for type, count in unknown.items():
+        findings.append(Finding("unknown", f"{count} entries of type {type} are not known here; kept", is_wrong=False))
+    for name in [name for id, name in calls.items() if id not in answered]:
+        text = f"a call of {name} has no result; it gets one when the session goes on"
+        findings.append(Finding("unanswered", text, is_wrong=False))
+    return findings
+
+
+def _around(path: Path, storage: JsonlSessionStorage) -> list[Finding]:
+    findings: list[Finding] = []
+    if path.with_name(path.name + ".torn").exists():
+        findings.append(Finding("set_aside", f"what was torn before is in {path.name}.torn", is_wrong=False))
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        findings.append(Finding("not_private", f"others may read it: chmod 600 {path}", is_wrong=False))
+    parent = storage.header.parent_session
+    if parent is not None and not Path(parent).exists():
+        findings.append(Finding("parent_gone", f"the session it was forked from is gone: {parent}", is_wrong=False))
+    return findings
+
+
+def repair(path: Path) -> Path:
+    """Write a copy with every entry that can be read, its tree mended. Returns it; the file stays as it is.
+
+    Raises:
+        SessionError: it is no session, or the copy cannot be written.
+    """
+    storage = JsonlSessionStorage.read(path)
+    try:
+        header = replace(storage.header, id=new_id(), timestamp=now_iso(), parent_session=str(path))
+        stamp = re.sub(r"[^\w-]", "-", header.timestamp)
+        copy = path.with_name(f"{stamp}_{header.id}.jsonl")
+        publish(copy, header, [*lines_of(storage, storage.heads()), *_rescued(storage)])
+    finally:
+        storage.close()
+    return copy
+
+
+def _rescued(storage: JsonlSessionStorage) -> list[bytes]:
+    """Whole entries that stand at the end of lines which cannot be read: two writes that ran into each other."""
+    rescued: list[bytes] = []
+    with FileIO(str(storage.path), "rb") as file:
+        unreadable = [line for line in scan_lines(file) if line.head is None and line.offset]
+        for line in unreadable:
+            file.seek(line.offset)
+            text = file.read(line.length) or b""
+            for found in _FUSED.finditer(text, 1):
+                rest = text[found.start() :]
+                head = decode_head(rest)
+                if head is not None and storage.get_head(head.id) is None:
+                    rescued.append(rest)
+                    break
+    return rescued

@@ -1,0 +1,89 @@
+"""Importing: a session file from elsewhere, or in an older format, becomes the lines of a new session file.
+
+What it was made from is never touched.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from agentcli.agent.errors import SessionError
+from agentcli.sessions.entries import SessionHeader
+from agentcli.sessions.formats import is_foreign, translate
+from agentcli.sessions.ids import new_id, now_iso
+from agentcli.sessions.jsonl_storage import HEADER_BYTES, storage_error
+
+
+class Import(Struct, frozen=True):
+    header: SessionHeader
+    lines: list[bytes]
+    skipped: int
+    """Lines that could not be read."""
+
+
+def read_import(path: Path) -> Import:
+    """What a file holds, in today's format.
+
+    Raises:
+        SessionError: `not_found`, `not_a_session`, `storage`.
+    """
+    if not path.is_file():
+        raise SessionError("not_found", f"there is no file {path}", hint="give the path of a session file")
+    try:
+        with path.open("rb") as file:
+            first, second = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
+            header = _record(first)
+            if header is None or header.get("type") != "session" or not isinstance(header.get("id"), str):
+                raise SessionError("not_a_session", f"{path} is not a session file", hint="it was left as it is")
+            foreign = is_foreign(first, second)
+            file.seek(len(first))
+            raw = [line.rstrip(b"\r\n") for line in file]
+    except OSError as error:
+        raise storage_error(path, error) from None
+    lines = [line for line in raw if line.strip()]
+    records = [record for line in lines if (record := _record(line)) is not None]
+    skipped = len(lines) - len(records)
+    if not foreign:
+        kept = [line for line in lines if _record(line) is not None]
+        return Import(_header(header, path), kept, skipped)
+    translated = _connected([translate(record) for record in records], header.get("version", 1))
+    return Import(_header(translate(header), path), [msgspec.json.encode(record) for record in translated], skipped)
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _header(record: dict[str, Any], path: Path) -> SessionHeader:
+    metadata = record.get("metadata")
+    return SessionHeader(
+        id=record["id"],
+        timestamp=str(record.get("timestamp") or now_iso()),
+        cwd=str(record.get("cwd") or ""),
+        parent_session=parent if isinstance(parent := record.get("parent_session"), str) else None,
+        metadata={**(metadata if isinstance(metadata, dict) else {}), "imported_from": str(path)},
+    )
+
+
+def _connected(records: list[dict[str, Any]], version: object) -> Iterator[dict[str, Any]]:
+    """Records with ids and parents: version 1 is a list, in which each follows the one before."""
+    is_list = not isinstance(version, int) or version < 2
+    ids = [record["id"] if isinstance(record.get("id"), str) else new_id() for record in records]
+    for number, record in enumerate(records):
+        if is_list:
+            record["parent_id"] = ids[number - 1] if number else None
+        index = record.pop("first_kept_entry_index", None)
+        if isinstance(index, int) and "first_kept_entry_id" not in record:
+            # The index counts the header as 0.
+            record["first_kept_entry_id"] = ids[index - 1] if 1 <= index <= len(ids) else None
+        place = {"type": record.pop("type", "unknown"), "id": ids[number], "parent_id": record.pop("parent_id", None)}
+        record.pop("id", None)
+        timestamp = record.pop("timestamp", None)
+        yield {**place, "timestamp": timestamp if isinstance(timestamp, str) else now_iso(), **record}

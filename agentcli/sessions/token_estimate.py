@@ -1,0 +1,72 @@
+"""Token estimate: how large messages are to a model, guessed from their characters. Off by a third, but never slow."""
+
+from collections.abc import Iterable
+from functools import singledispatch
+
+import msgspec
+
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantContent,
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
+
+CHARACTERS_PER_TOKEN = 4
+IMAGE_CHARACTERS = 4800
+"""What an image counts, whatever its size: 1,200 tokens."""
+
+
+def estimate_tokens(message: AgentMessage) -> int:
+    return -(-_characters(message) // CHARACTERS_PER_TOKEN)
+
+
+def estimate_all(messages: Iterable[AgentMessage]) -> int:
+    return sum(estimate_tokens(message) for message in messages)
+
+
+@singledispatch
+def _characters(message: object) -> int:
+    return 0
+
+
+@_characters.register(UserMessage | AssistantMessage | ToolResultMessage)
+def _of_blocks(message: UserMessage | AssistantMessage | ToolResultMessage) -> int:
+    return sum(_of_block(block) for block in message.content)
+
+
+@_characters.register
+def _of_custom(message: CustomMessage) -> int:
+    content = message.content
+    return len(content) if isinstance(content, str) else sum(_of_block(block) for block in content)
+
+
+@_characters.register
+def _of_command(message: BashExecutionMessage) -> int:
+    return 0 if message.exclude_from_context else len(message.command) + len(message.output)
+
+
+@_characters.register(CompactionSummaryMessage | BranchSummaryMessage)
+def _of_summary(message: CompactionSummaryMessage | BranchSummaryMessage) -> int:
+    return len(message.summary)
+
+
+def _of_block(block: UserContent | AssistantContent) -> int:
+    match block:
+        case TextContent():
+            return len(block.text)
+        case ThinkingContent():
+            return len(block.thinking)
+        case ImageContent():
+            return IMAGE_CHARACTERS
+        case _:
+            return len(block.name) + len(block.partial_json or msgspec.json.encode(block.arguments))

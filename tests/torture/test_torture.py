@@ -1,0 +1,17 @@
+"""A few rounds of the torture in the suite; `python -m tests.torture` is the whole of it."""
+
+from pathlib import Path
+
+from tests.torture.__main__ import full_by_limit, kill_rounds, two_writers
+
+
+def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path):
+    kill_rounds(tmp_path, 5)
+
+
+def test_a_full_disk_ends_nothing_and_file_and_memory_agree(tmp_path: Path):
+    full_by_limit(tmp_path, 4)
+
+
+def test_two_writers_never_have_one_session(tmp_path: Path):
+    two_writers(tmp_path)
