@@ -4,15 +4,14 @@ from typing import Annotated
 
 import typer
 
-from agentcli.cli import options, sessions_app
+from agentcli.cli import options
 
 app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=options.HELP,
     help="A coding agent in your terminal. Without a command it opens the app in this folder.",
 )
-app.add_typer(sessions_app.app, name="sessions")
 
 
 @app.callback(invoke_without_command=True)

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Keys of model providers: store, remove and list them.", no_args_is_help=True)
+from agentcli.cli import options
+
+app = options.command_group("Keys of model providers: store, remove and list them.")
 
 Name = Annotated[str, typer.Argument(metavar="PROVIDER", help="As `agentcli models` names it before the slash.")]
 

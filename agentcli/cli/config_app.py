@@ -6,7 +6,7 @@ import typer
 
 from agentcli.cli import options
 
-app = typer.Typer(help="Settings: show, change and check them.", no_args_is_help=True)
+app = options.command_group("Settings: show, change and check them.")
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help='Like bash_timeout, retry.max_retries or models."a/b".input.')]
 

@@ -35,8 +35,9 @@ def run_command_line(arguments: list[str]) -> int:
 
 
 def _add_commands(app: "typer.Typer") -> None:
-    from agentcli.cli import auth_app, config_app, trust_app
+    from agentcli.cli import auth_app, config_app, sessions_app, trust_app
 
+    app.add_typer(sessions_app.app, name="sessions")
     app.add_typer(config_app.app, name="config")
     app.add_typer(auth_app.app, name="auth")
     app.command()(trust_app.trust)

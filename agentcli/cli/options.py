@@ -7,6 +7,17 @@ import typer
 
 from agentcli.config.settings import PermissionMode
 
+HELP = {"help_option_names": ["-h", "--help"]}
+"""How every command is asked for help."""
+
+
+def command_group(help: str) -> typer.Typer:
+    """A command with commands of its own."""
+    return typer.Typer(
+        help=help, no_args_is_help=True, add_completion=False, rich_markup_mode=None, context_settings=HELP
+    )
+
+
 Model = Annotated[
     str | None, typer.Option("--model", "-m", metavar="PROVIDER/ID[:LEVEL]", help="The model, and how much it thinks.")
 ]

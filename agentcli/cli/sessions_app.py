@@ -8,7 +8,7 @@ import typer
 
 from agentcli.cli import options
 
-app = typer.Typer(help="Sessions: list, show, fork, export, repair them, or go on with one.", no_args_is_help=True)
+app = options.command_group("Sessions: list, show, fork, export, repair them, or go on with one.")
 
 Session = Annotated[str, typer.Argument(metavar="ID|PATH", help="A part of the id will do.")]
 Entry = Annotated[str, typer.Argument(metavar="ENTRY", help="An entry's id, or a part of it; `tree` shows them.")]

@@ -61,7 +61,7 @@ _EVALUATES = re.compile(r"\$\{!|.*@P\}|\$\{\w+:(?![-+=?])", re.S)
 
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 
-_ODD = re.compile(r"[^\S \t\n]|[\x00-\x08\x0e-\x1f\x7f]")
+_ODD = re.compile(r"[^\S \t\n]|[\x00-\x08\x0e-\x1f\x7f]|\S\\\n")
 """What the grammar and bash may read differently."""
 
 _HARMLESS_NAME = re.compile(r"[a-z][a-z0-9]*")
@@ -117,7 +117,7 @@ class _Reader:
         if self.depth > MAX_DEPTH:
             return self.give_up("it holds commands in commands, too deep to follow")
         if _ODD.search(text):
-            return self.give_up("it holds blanks or control characters that bash does not take for blanks")
+            return self.give_up("it holds odd blanks, control characters, or a word that goes on in the next line")
         self.source = text.encode("utf-8", "replace")
         tree = _parser().parse(self.source)
         if tree.root_node.has_error:
@@ -151,6 +151,8 @@ class _Reader:
                     self.give_up("it calculates with variables")
             case "test_command" if _calculates(_text(node)):
                 self.give_up("it calculates with variables")
+            case "command_substitution" if _text(node).startswith("$(("):
+                self.give_up("it holds what may be a calculation")
             case "command_substitution" if re.search(r"^`.*[`\\].*`$", _text(node), re.S):
                 self.give_up("it holds backquotes in backquotes")
             case "heredoc_start" if not re.fullmatch(r"\w+|'\w+'|\"\w+\"", _text(node)):

@@ -174,7 +174,7 @@ class CommandOutput:
             self._write(chunk)
             return
         self._head += chunk
-        lines = self.newlines + (not chunk.endswith(b"\n"))
+        lines = self.newlines + (not self._head.endswith(b"\n"))
         if len(self._head) > self._max_bytes or lines > self._max_lines:
             self._begin_file()
 

@@ -143,7 +143,7 @@ def edit_file(path: Path, edits: list[Edit], cwd: Path, known: KnownFiles) -> Ag
     changes = [Change(placement.span.start, placement.span.end, placement.new) for placement in placements]
     if all(data[change.start : change.end] == change.new for change in changes):
         raise ToolError(f"{shown} was not changed: it already reads like that")
-    diff = diff_of(data, kind, changes, shown)
+    diff = diff_of(placer.counter, kind, changes, shown)
     was_stale = known.is_stale(path, status)
     after = write_atomically(path, _parts(data, placements))
     if not was_stale:

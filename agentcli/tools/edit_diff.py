@@ -9,6 +9,7 @@ from difflib import SequenceMatcher  # 1 ms; this module is imported only when a
 
 from msgspec import Struct
 
+from agentcli.tools.line_counter import LineCounter
 from agentcli.tools.text_file import TextKind
 
 _CONTEXT_SHOWN = 4
@@ -38,13 +39,12 @@ class EditDiff(Struct, frozen=True):
     """1-based line of the new file; None if nothing has changed."""
 
 
-def diff_of(data: bytes, kind: TextKind, changes: list[Change], name: str) -> EditDiff:
-    """What `changes` do to `data`, the content of the file `name`."""
+def diff_of(lines: LineCounter, kind: TextKind, changes: list[Change], name: str) -> EditDiff:
+    """What `changes` do to the content of the file `name`."""
     if kind.unit > 1:
-        data, changes = _as_utf8(data, kind, changes)
-        kind = TextKind("utf-8")
-    separator = b"\n" if b"\n" in data or b"\r" not in data else b"\r"
-    hunks = [_Hunk.of(region, kind, separator) for region in _regions(data, changes, separator)]
+        data, changes = _as_utf8(lines.data, kind, changes)
+        kind, lines = TextKind("utf-8"), LineCounter(data)
+    hunks = [_Hunk.of(region, kind, lines.separator) for region in _regions(lines, changes)]
     numbered: list[str] = []
     for hunk in hunks:
         numbered += [*(["..."] if numbered else []), *hunk.numbered()]
@@ -57,12 +57,6 @@ def diff_of(data: bytes, kind: TextKind, changes: list[Change], name: str) -> Ed
     return EditDiff("\n".join(numbered), patch, first)
 
 
-def count_lines(data: bytes, separator: bytes, start: int, stop: int) -> int:
-    """How often the separator is in a part of the data. In steps, so that other threads get their turn."""
-    step = 1 << 22
-    return sum(data.count(separator, at, min(at + step, stop)) for at in range(start, stop, step))
-
-
 class _Region(Struct, frozen=True):
     """Whole lines around changes that are near each other."""
 
@@ -73,11 +67,11 @@ class _Region(Struct, frozen=True):
     new_line: int
 
 
-def _regions(data: bytes, changes: list[Change], separator: bytes) -> Iterator[_Region]:
-    counted = line = shift = 0
+def _regions(lines: LineCounter, changes: list[Change]) -> Iterator[_Region]:
+    data, separator = lines.data, lines.separator
+    shift = 0
     for start, end, group in _grouped_changes(data, changes, separator):
-        line += count_lines(data, separator, counted, start)
-        counted = start
+        line = lines.line_at(start)
         parts: list[bytes] = []
         position = start
         for change in group:

@@ -5,6 +5,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from agentcli.agent.errors import ToolError
+from agentcli.tools.line_counter import LineCounter
 from agentcli.tools.matching import Span, find_exact, without_overlaps
 from agentcli.tools.replacement import replacement
 from agentcli.tools.text_file import TextKind
@@ -42,6 +43,7 @@ class EditPlacer:
         self.data = data
         self.kind = kind
         self.name = name
+        self.counter = LineCounter(data)
         self._lines: list[Line] | None = None
 
     def place(self, edits: list[Edit]) -> list[Placement]:
@@ -60,13 +62,10 @@ class EditPlacer:
 
     def line_of(self, position: int) -> int:
         """1-based number of the line that a byte is in."""
-        from agentcli.tools.edit_diff import count_lines  # 1 ms, for difflib
-
         if self.kind.unit > 1:
             before = self.data[len(self.kind.bom) : position].decode(self.kind.encoding, "replace")
             return before.count("\n") + 1
-        separator = b"\r" if b"\n" not in self.data else b"\n"
-        return count_lines(self.data, separator, 0, position) + 1
+        return self.counter.line_at(position) + 1
 
     def _place_one(self, index: int, label: str, edit: Edit) -> list[Placement]:
         old_text = edit.old_text.removeprefix("\ufeff") if self.kind.bom else edit.old_text

@@ -95,9 +95,8 @@ class ShellCommand:
         self._reaping = threading.Lock()
         self._seen: dict[int, Process] = {}
         """What was found alive of the tree when it was last looked at."""
-        self._must_die = False
-        self._must_end = False
-        self._is_settled = False
+        self._must_die = self._must_end = False
+        self._is_settled = self._is_closing = False
         self._has_let_go = False
         """The shell has exited and nothing holds its output; `closed` tells so a moment later."""
 
@@ -183,7 +182,8 @@ class ShellCommand:
         except Exception as error:
             self._has_let_go = True
             self._tell(_fail, self.settled, error)
-        self._tell(_set, self.closed)
+        if not self._is_closing:
+            self._tell(_set, self.closed)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -230,7 +230,7 @@ class ShellCommand:
             self._reap_if_exited(process, 0)
         self._has_let_go = True
         if not self._is_settled:
-            self._settle()
+            self._settle(self.closed)
 
     def _reap_if_exited(self, process: subprocess.Popen[bytes], flags: int) -> None:
         """Note the shell's end; without WNOHANG, wait for it first, in a way that others may still signal it."""
@@ -248,11 +248,13 @@ class ShellCommand:
         if is_quiet or now - self.ended_at >= SETTLE_AT_MOST_S:
             self._settle()
 
-    def _settle(self) -> None:
+    def _settle(self, *others: asyncio.Future[None]) -> None:
+        """Tell that the command is settled; `others` come true at the same moment."""
         self._is_settled = True
+        self._is_closing = bool(others)
         self.background = self._left_running()
         self._seen |= {process.pid: process for process in self.background}
-        self._tell(_set, self.settled)
+        self._tell(_set, self.settled, *others)
 
     def _left_running(self) -> list[Process]:
         """What the shell has left alive, once what ends with it is gone and what is new runs its own program."""
@@ -281,9 +283,10 @@ class ShellCommand:
             self._loop.call_soon_threadsafe(callback, *arguments)
 
 
-def _set(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+def _set(*futures: asyncio.Future[None]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)
 
 
 def _fail(future: asyncio.Future[None], error: Exception) -> None:

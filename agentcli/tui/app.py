@@ -117,8 +117,7 @@ class ChatApp(App[None], inherit_bindings=False):
         for submitted in early:
             chat.send(submitted.text, submitted.follow_up)
         self._show_state()
-        # 20 ms that the first answer need not wait for.
-        await asyncio.to_thread(import_module, "markdown_it")
+        await chat.warm_up()
 
     def on_bridge_batch(self, batch: "Bridge.Batch") -> None:
         if self.chat is None:

@@ -8,6 +8,7 @@ from agentcli.agent.errors import ToolError
 from agentcli.tools.edit import edit_file
 from agentcli.tools.edit_diff import Change, diff_of
 from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.line_counter import LineCounter
 from agentcli.tools.matching import Span, find_exact, without_overlaps
 from agentcli.tools.placing import Edit, EditPlacer
 from agentcli.tools.text_file import TextKind, kind_of_data
@@ -129,7 +130,7 @@ def test_a_unified_diff_turns_the_old_file_into_the_new_one(lines: list[str], en
         after += content[position : change.start] + change.new
         position = change.end
     after += content[position:]
-    diff = diff_of(content, TextKind("utf-8"), changes, "f")
+    diff = diff_of(LineCounter(content), TextKind("utf-8"), changes, "f")
     assert apply(content, diff.patch) == after
     assert (diff.patch == "") == (content == after)
     assert (diff.first_changed_line is None) == (content == after)

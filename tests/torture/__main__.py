@@ -35,7 +35,7 @@ def start(path: Path, *arguments: str) -> "subprocess.Popen[bytes]":
 def acknowledged(output: bytes) -> list[str]:
     """The ids that the writer said were kept; a last line without its end was not said whole."""
     lines = output.split(b"\n")[:-1]
-    return [line.decode() for line in lines if line != b"ready" and not line.startswith(b"full ")]
+    return [line.decode() for line in lines if line and line != b"ready" and not line.startswith(b"full ")]
 
 
 def check(path: Path, ids: list[str]) -> int:
