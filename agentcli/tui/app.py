@@ -115,7 +115,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._clock = self.set_interval(1.0, self._tick, pause=True)
         early, self._early = self._early, []
         for submitted in early:
-            chat.send(submitted.text, submitted.follow_up)
+            self._send(chat, submitted)
         self._show_state()
         await chat.warm_up()
 
@@ -148,8 +148,18 @@ class ChatApp(App[None], inherit_bindings=False):
         if self.chat is None:
             self._early.append(message)
         else:
-            self.chat.send(message.text, message.follow_up)
+            self._send(self.chat, message)
         self._show_state()
+
+    def _send(self, chat: "Chat", message: Editor.Submitted) -> None:
+        if not chat.send(message.text, message.follow_up):
+            self._give_back([message.text])
+
+    def _give_back(self, texts: list[str]) -> None:
+        """Put texts before the draft."""
+        if texts := [text for text in texts if text.strip()]:
+            draft = self.editor.text
+            self.editor.put("\n\n".join([*texts, *([draft] if draft.strip() else [])]))
 
     def on_editor_abort_asked(self) -> None:
         """Stop, and give what waits back before the draft."""
@@ -157,9 +167,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._early = []
         if self.chat is not None:
             waiting += self.chat.stop()
-        if waiting:
-            draft = self.editor.text
-            self.editor.put("\n\n".join([*waiting, *([draft] if draft.strip() else [])]))
+        self._give_back(waiting)
         self._show_state()
 
     def on_editor_interrupted(self) -> None:

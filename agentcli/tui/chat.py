@@ -13,7 +13,7 @@ from msgspec import Struct
 from textual.message import Message
 
 from agentcli.agent.errors import AgentcliError
-from agentcli.agent.messages import AgentMessage, StopReason, UserMessage, text_of
+from agentcli.agent.messages import AgentMessage, CustomMessage, StopReason, UserMessage, text_of
 from agentcli.agent.models import Model
 from agentcli.providers.http import import_httpx
 from agentcli.providers.stream_client import WIRE_APIS
@@ -72,14 +72,19 @@ class Chat:
         steering = [("steering", _text(item.message)) for item in agent.steering_queue.items]
         return steering + [("follow-up", _text(item.message)) for item in agent.follow_up_queue.items]
 
-    def send(self, text: str, follow_up: bool) -> None:
-        """Start a run, or reach the one that goes on."""
-        if not self.runtime.is_busy:
-            self._prompt(text)
-        elif follow_up:
-            self.runtime.follow_up(text)
-        else:
-            self.runtime.steer(text)
+    def send(self, text: str, follow_up: bool) -> bool:
+        """Start a run, or reach the one that goes on. False if it could not be sent; the transcript says why."""
+        try:
+            if not self.runtime.is_busy:
+                self._prompt(text)
+            elif follow_up:
+                self.runtime.follow_up(text)
+            else:
+                self.runtime.steer(text)
+        except AgentcliError as error:
+            self.conversation.failure(error)
+            return False
+        return True
 
     def stop(self) -> list[str]:
         """End the run. Returns the texts of what was queued, which waits no more."""
@@ -130,7 +135,7 @@ def _import_ahead(model: Model) -> None:
 
 
 def _text(message: AgentMessage) -> str:
-    return text_of(message.content) if isinstance(message, UserMessage) else ""
+    return text_of(message.content) if isinstance(message, UserMessage | CustomMessage) else ""
 
 
 def _error_of(task: "asyncio.Task[None]") -> BaseException | None:

@@ -152,3 +152,17 @@ async def test_a_notice_of_the_runtime_is_shown(make_app: MakeApp) -> None:
     async with make_app([{"text": "a"}], warnings=["config.toml:3: unknown key [b]colour[/]"]).run_test() as pilot:
         await ready(pilot)
         await until(pilot, lambda: "ℹ config.toml:3: unknown key [b]colour[/]" in screen(pilot))
+
+
+async def test_every_theme_can_be_used(make_app: MakeApp) -> None:
+    async with make_app([{"text": "# Title\n\n```python\nreturn 1\n```"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "hi")
+        await idle(pilot)
+        seen: set[object] = set()
+        for name in app.available_themes:
+            app.theme = name
+            await pilot.pause()
+            await until(pilot, lambda: "# Title" in screen(pilot))
+            seen.add(next(iter(app.transcript.render_line(0))).style)
+        assert len(seen) > 5

@@ -3,6 +3,7 @@
 import pytest
 from textual import events
 
+from agentcli.agent.errors import UsageError
 from agentcli.tui.widgets.editor import Editor
 from tests.tui.conftest import MakeApp
 from tests.tui.drive import idle, ready, said, screen, send, until
@@ -186,6 +187,20 @@ async def test_a_prompt_that_is_sent_before_the_runtime_is_there_is_sent_when_it
         app.query_one(Editor).post_message(Editor.Submitted("and then", follow_up=True))
         await until(pilot, lambda: "second" in screen(pilot))
         assert said(await ready(pilot)) == ["early", "and then"]
+
+
+async def test_a_prompt_that_cannot_be_sent_comes_back(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> str:
+        raise UsageError("there is no such template", hint="see /help")
+
+    async with make_app(SLOW).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "go")
+        await until(pilot, lambda: "slow" in screen(pilot))
+        monkeypatch.setattr(app.runtime, "steer", refuse)
+        await send(pilot, "/nope")
+        await until(pilot, lambda: "✗ there is no such template" in screen(pilot))
+        assert app.editor.text == "/nope" and "see /help" in screen(pilot)
 
 
 async def test_a_paste_is_one_draft_in_one_step(make_app: MakeApp) -> None:

@@ -67,6 +67,23 @@ async def test_scrolled_back_nothing_moves_and_a_mark_shows_that_there_is_more()
         assert "another" in shown(pilot)[-2] and not any("more below" in line for line in shown(pilot))
 
 
+async def test_what_grows_above_the_view_does_not_move_it() -> None:
+    async with FakeApp().run_test(size=(40, 10)) as pilot:
+        growing = AssistantText("start")
+        add(pilot, Notice("first"), growing, *(Notice(f"notice {number}") for number in range(50)))
+        view(pilot).scroll_home(animate=False)
+        await pilot.pause()
+        view(pilot).scroll_to(y=20, animate=False)
+        await pilot.pause()
+        before = shown(pilot)
+        for number in range(10):
+            growing.append(f"\n\nword{number}")
+            view(pilot).changed(growing)
+            view(pilot).show()
+            await pilot.pause()
+            assert shown(pilot) == before
+
+
 async def test_scrolling_down_to_the_end_follows_again() -> None:
     async with FakeApp().run_test(size=(40, 10)) as pilot:
         add(pilot, *(Notice(f"notice {number}") for number in range(50)))

@@ -2,6 +2,10 @@
 
 Items are laid out when they come into view; until then a guess stands for their height, and the view does not move when
 the guess turns out wrong. So an item costs the same in a conversation of any length, and so does a change of the width.
+
+The other design, a widget for each message in a window of 200, was measured on the same rows (`bench_tui.py designs`,
+Python 3.11, a pty of 120 x 40, CPU). With 0, 100 and 1,000 answers in the transcript, 400 deltas at 100 a second cost
+0.34, 0.28 and 0.29 s here, and 0.48, 0.85 and 1.16 s there; a new width 20, 15 and 20 ms, and 18, 142 and 184 ms.
 """
 
 from bisect import bisect_right
@@ -89,6 +93,7 @@ class Transcript(ScrollView, can_focus=False):
         if self._width <= 0:
             return
         top = self.scroll_offset.y
+        moved = 0
         dirty: list[Region] = []
         lowest: int | None = None
         for place in sorted(self._dirty):
@@ -97,6 +102,8 @@ class Transcript(ScrollView, can_focus=False):
             first = self._starts[place] + _common(before, after)
             last = self._starts[place] + len(after)
             if self._heights[place] != height:
+                if self._starts[place] + height <= top:
+                    moved += self._heights[place] - height
                 lowest = place if lowest is None else lowest
                 last = top + self.size.height
             dirty.append(Region(0, first - top, self._width, max(last - first, 0)))
@@ -107,7 +114,7 @@ class Transcript(ScrollView, can_focus=False):
             first = self._starts[self._fresh]
             dirty.append(Region(0, first - top, self._width, max(top + self.size.height - first, 0)))
             self._fresh = len(self._items)
-        self._settle()
+        self._settle(moved)
         if self.scroll_offset.y == top:
             view = Region(0, 0, self._width, self.size.height)
             if regions := [part for region in dirty if (part := region.intersection(view))]:
@@ -144,8 +151,12 @@ class Transcript(ScrollView, can_focus=False):
             return
         self._starts[place:] = accumulate(self._heights[place:], initial=self._starts[place])
 
-    def _settle(self) -> None:
-        """Lay out what is in view, and keep what is in view in its place."""
+    def _settle(self, moved: int = 0) -> None:
+        """Lay out what is in view, and keep it in its place.
+
+        Args:
+            moved: how many rows what is above the view has grown.
+        """
         if self._width <= 0:
             return
         height = self.scrollable_content_region.height
@@ -156,7 +167,7 @@ class Transcript(ScrollView, can_focus=False):
                 self._grow()
                 self.scroll_to(y=self.max_scroll_y, animate=False)
             else:
-                top = self._measure_from(self.scroll_offset.y, height)
+                top = self._measure_from(self.scroll_offset.y + moved, height)
                 self._grow()
                 if top != self.scroll_offset.y:
                     self.scroll_to(y=top, animate=False)
