@@ -11,19 +11,16 @@ done | error
 `agent.partial.PartialMessage` makes them; every start has its end, and nothing comes after `done` or `error`.
 """
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from msgspec import Struct
 
 from agentcli.agent.messages import AssistantMessage, StopReason, ToolCall
 
-if TYPE_CHECKING:
-    from agentcli.agent.partial import PartialMessage
-
 
 class StartEvent(Struct, frozen=True, tag_field="type", tag="start"):
-    partial: "PartialMessage"
-    """The message as it grows; one object for the whole stream."""
+    partial: Any
+    """The message as it grows: one `agent.partial.PartialMessage` for the whole stream."""
 
 
 class TextStartEvent(Struct, frozen=True, tag_field="type", tag="text_start"):

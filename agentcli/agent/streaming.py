@@ -7,7 +7,7 @@ way, becomes an assistant message with `stop_reason` `error` (or `aborted`) that
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -46,7 +46,7 @@ async def stream_assistant_response(
                     raise Aborted
                 match event:
                     case StartEvent():
-                        partial = event.partial
+                        partial = cast("PartialMessage", event.partial)
                         yield MessageStartEvent(partial.snapshot())
                     case DoneEvent() | ErrorEvent():
                         message = event.message if isinstance(event, DoneEvent) else event.error

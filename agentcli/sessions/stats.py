@@ -1,15 +1,12 @@
 """Stats: what a session took: messages, tools, tokens, money and time, by model. Every branch counts: it was paid."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage, Usage, UserMessage
-from agentcli.sessions.entries import BranchSummaryEntry, CompactionEntry, Entry, MessageEntry
+from agentcli.sessions.entries import OFF_TREE, BranchSummaryEntry, CompactionEntry, Entry, EntryHead, MessageEntry
 from agentcli.sessions.ids import to_milliseconds
-
-if TYPE_CHECKING:
-    from agentcli.sessions.storage import SessionStorage
 
 UNKNOWN = "(unknown)"
 SUMMARIES = "(summaries)"
@@ -58,18 +55,21 @@ class SessionStats(Struct):
     tools: dict[str, ToolStats] = {}
 
 
-def collect_stats(storage: "SessionStorage") -> SessionStats:
+def collect_stats(heads: Sequence[EntryHead], entries: Iterable[Entry]) -> SessionStats:
+    """Args:
+    heads, entries: of every entry, both in the order in which they were appended.
+    """
     stats = SessionStats()
-    parents = {head.parent_id for head in storage.heads() if head.type not in ("label", "session_info", "leaf")}
+    parents = {head.parent_id for head in heads if head.type not in OFF_TREE}
     asked = latest = 0
-    for head, entry in zip(storage.heads(), storage.get_some([head.id for head in storage.heads()]), strict=True):
+    for head, entry in zip(heads, entries, strict=True):
         stats.entry_count += 1
-        if head.type not in ("label", "session_info", "leaf") and head.id not in parents:
+        if head.type not in OFF_TREE and head.id not in parents:
             stats.branches += 1
         if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
             stats.working_ms += max(latest - asked, 0) if asked else 0
             asked = to_milliseconds(entry.timestamp)
-        if head.type not in ("label", "session_info", "leaf"):
+        if head.type not in OFF_TREE:
             latest = max(to_milliseconds(entry.timestamp), asked)
         stats.first = stats.first or entry.timestamp or None
         stats.last = entry.timestamp or stats.last

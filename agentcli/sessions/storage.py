@@ -170,7 +170,8 @@ class SessionStorage(ABC):
         """What the session took: messages, tools, tokens, money, time, on every branch. Reads the whole session."""
         from agentcli.sessions.stats import collect_stats
 
-        return collect_stats(self)
+        heads = self.heads()
+        return collect_stats(heads, self.get_some([head.id for head in heads]))
 
     def _settle(self) -> None:
         """After `_connect`: find out leaf, labels and name."""

@@ -18,6 +18,8 @@ _IN_LINE_CSI = re.compile(rb"\x1b\[([0-9;]*)([CDGKPX`])")
 _NO_EFFECT = re.compile(
     b"|".join((rb"\x1b\[(?![0-9;]*[CDGKPX`])[0-?]*[ -/]*[@-~]", _STRING_SEQUENCE, rb"\x1b[ -/]*[0-OQ-WYZ\\`-~]"))
 )
+_ABANDONED = re.compile(rb"\x1b(?=\x1b)")
+"""An escape that another one follows at once begins nothing."""
 _UNFINISHED_STRING = re.compile(rb"\x1b[\]PX^_][^\x07\x1b\n]*(\x1b?)\Z")
 _UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[ -/]*)\Z")
 _TOKENS = re.compile(r"\r|\x08|\x1b\[[0-9;]*[CDGKPX`]|[^\r\x08\x1b]+|\x1b")
@@ -53,12 +55,12 @@ class OutputCleaner:
     def current_line(self) -> bytes:
         """The line that is not finished, as it looks now."""
         line, _ = _split_unfinished(self._pending)
-        return resolve_line(_NO_EFFECT.sub(b"", line))
+        return resolve_line(_NO_EFFECT.sub(b"", _ABANDONED.sub(b"", line)))
 
     def _resolve(self, data: bytes) -> tuple[bytes, int]:
         """The data with every finished line resolved, and where the unfinished one starts."""
         data, held = _split_unfinished(data)
-        data = _NO_EFFECT.sub(b"", _CRLF.sub(b"\n", data))
+        data = _NO_EFFECT.sub(b"", _CRLF.sub(b"\n", _ABANDONED.sub(b"", data)))
         cut = data.rfind(b"\n") + 1
         finished, rest = data[:cut], data[cut:]
         if b"\r" in finished or b"\x1b" in finished or b"\x08" in finished:

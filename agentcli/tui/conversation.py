@@ -125,21 +125,8 @@ class Conversation:
                 self._start_message(event.message)
             case MessageEndEvent():
                 self._end_message(event.message, now)
-            case ToolExecutionStartEvent():
-                panel = self._panel(event.tool_call_id, event.tool_name)
-                panel.set_arguments(event.args)
-                panel.start(now)
-                self._running[panel] = None
-                self.transcript.changed(panel)
-            case ToolExecutionUpdateEvent():
-                panel = self._panel(event.tool_call_id, event.tool_name)
-                panel.update(text_of(event.partial_result.content), event.partial_result.details)
-                self.transcript.changed(panel)
-            case ToolExecutionEndEvent():
-                panel = self._panel(event.tool_call_id, event.tool_name)
-                panel.finish(text_of(event.result.content), event.result.details, event.is_error, now)
-                self._running.pop(panel, None)
-                self.transcript.changed(panel)
+            case ToolExecutionStartEvent() | ToolExecutionUpdateEvent() | ToolExecutionEndEvent():
+                self._follow_call(event, now)
             case TurnStartEvent():
                 self._activity = "waiting for the model"
             case RetryStartEvent():
@@ -160,6 +147,22 @@ class Conversation:
                 self._activity = ""
             case _:
                 pass
+
+    def _follow_call(
+        self, event: ToolExecutionStartEvent | ToolExecutionUpdateEvent | ToolExecutionEndEvent, now: float
+    ) -> None:
+        panel = self._panel(event.tool_call_id, event.tool_name)
+        match event:
+            case ToolExecutionStartEvent():
+                panel.set_arguments(event.args)
+                panel.start(now)
+                self._running[panel] = None
+            case ToolExecutionUpdateEvent():
+                panel.update(text_of(event.partial_result.content), event.partial_result.details)
+            case ToolExecutionEndEvent():
+                panel.finish(text_of(event.result.content), event.result.details, event.is_error, now)
+                self._running.pop(panel, None)
+        self.transcript.changed(panel)
 
     def _start_message(self, message: AgentMessage) -> None:
         self._end_retry()
@@ -185,22 +188,22 @@ class Conversation:
                 self._open(index, panel)
                 self._activity = f"writing a call of {name}"
             case TextDeltaEvent(index, delta) | ThinkingDeltaEvent(index, delta):
-                item = self._blocks[index]
+                item = self._blocks.get(index)
                 if isinstance(item, AssistantText | Thinking):
                     item.append(delta)
                     self.transcript.changed(item)
             case ToolCallDeltaEvent(index, delta):
-                item = self._blocks[index]
+                item = self._blocks.get(index)
                 if isinstance(item, ToolPanel):
                     item.write(delta)
                     self.transcript.changed(item)
             case TextEndEvent(index) | ThinkingEndEvent(index):
-                item = self._blocks[index]
+                item = self._blocks.get(index)
                 if isinstance(item, AssistantText | Thinking):
                     item.finish()
                     self.transcript.changed(item)
             case ToolCallEndEvent(index, call):
-                item = self._blocks[index]
+                item = self._blocks.get(index)
                 if isinstance(item, ToolPanel):
                     item.set_arguments(call.arguments)
                     self.transcript.changed(item)

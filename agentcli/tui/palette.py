@@ -40,51 +40,60 @@ class Palette:
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        def color(name: str, fallback: str) -> Color:
-            return Color.parse(variables.get(name, fallback))
-
-        def faint(color: Color) -> Color:
-            # ANSI themes name the terminal's own colours, which nobody can mix.
-            return color if color.ansi is not None else background.blend(color, 0.12)
-
-        background = color("background", "#121212")
-        foreground = color("foreground", "#e0e0e0")
-        surface = color("surface", "#1e1e1e")
-        error, success, warning = color("error", "#ba3c5b"), color("success", "#4ebf71"), color("warning", "#ffa62b")
-        primary, secondary = color("primary", "#0178d4"), color("secondary", "#004578")
-        accent = color("accent", "#ffa62b")
+        colors = {name: Color.parse(variables.get(name, fallback)) for name, fallback in _FALLBACKS.items()}
+        background, foreground = colors["background"], colors["foreground"]
         mixes = background.ansi is None and foreground.ansi is None
-        dim = background.blend(foreground, 0.6) if mixes else foreground
-        faded = "" if mixes else "dim"
-        base = Style(color=foreground.rich_color, bgcolor=background.rich_color)
-
-        def on(front: Color, back: Color = background, attributes: str = "") -> Style:
-            return Style.parse(attributes) + Style(color=front.rich_color, bgcolor=back.rich_color)
-
-        self.styles: dict[Tone, Style] = {
-            Tone.TEXT: base,
-            Tone.DIM: on(dim, attributes=faded),
-            Tone.STRONG: on(foreground, attributes="bold"),
-            Tone.HEADING: on(primary, attributes="bold"),
-            Tone.CODE: on(accent),
-            Tone.BLOCK: on(foreground, surface),
-            Tone.LINK: on(primary, attributes="underline"),
-            Tone.QUOTE: on(dim, attributes="italic"),
-            Tone.USER: on(foreground, surface, "bold"),
-            Tone.THINKING: on(dim, attributes=f"italic {faded}"),
-            Tone.OK: on(success),
-            Tone.RUNNING: on(warning),
-            Tone.ERROR: on(error),
-            Tone.WARNING: on(warning),
-            Tone.ADDED: on(success, faint(success)),
-            Tone.REMOVED: on(error, faint(error)),
-            Tone.HUNK: on(primary),
-            Tone.KEYWORD: on(primary, surface),
-            Tone.NAME: on(secondary if secondary.brightness > 0.4 else success, surface),
-            Tone.STRING: on(success, surface),
-            Tone.NUMBER: on(warning, surface),
-            Tone.COMMENT: on(dim, surface, "italic"),
+        colors["dim"] = background.blend(foreground, 0.6) if mixes else foreground
+        for name in ("success", "error"):
+            # ANSI themes name the terminal's own colours, which nobody can mix.
+            color = colors[name]
+            colors[f"{name}-faint"] = background.blend(color, 0.12) if mixes and color.ansi is None else background
+        if colors["secondary"].brightness < 0.4:
+            colors["secondary"] = colors["success"]
+        faded = "" if mixes else " dim"
+        self.styles = {
+            tone: Style.parse(attributes + (faded if front == "dim" else ""))
+            + Style(color=colors[front].rich_color, bgcolor=colors[back].rich_color)
+            for tone, (front, back, attributes) in _LOOKS.items()
         }
 
     def __getitem__(self, tone: Tone) -> Style:
         return self.styles[tone]
+
+
+_FALLBACKS = {
+    "background": "#121212",
+    "foreground": "#e0e0e0",
+    "surface": "#1e1e1e",
+    "primary": "#0178d4",
+    "secondary": "#004578",
+    "accent": "#ffa62b",
+    "success": "#4ebf71",
+    "warning": "#ffa62b",
+    "error": "#ba3c5b",
+}
+_LOOKS = {
+    Tone.TEXT: ("foreground", "background", ""),
+    Tone.DIM: ("dim", "background", ""),
+    Tone.STRONG: ("foreground", "background", "bold"),
+    Tone.HEADING: ("primary", "background", "bold"),
+    Tone.CODE: ("accent", "background", ""),
+    Tone.BLOCK: ("foreground", "surface", ""),
+    Tone.LINK: ("primary", "background", "underline"),
+    Tone.QUOTE: ("dim", "background", "italic"),
+    Tone.USER: ("foreground", "surface", "bold"),
+    Tone.THINKING: ("dim", "background", "italic"),
+    Tone.OK: ("success", "background", ""),
+    Tone.RUNNING: ("warning", "background", ""),
+    Tone.ERROR: ("error", "background", ""),
+    Tone.WARNING: ("warning", "background", ""),
+    Tone.ADDED: ("success", "success-faint", ""),
+    Tone.REMOVED: ("error", "error-faint", ""),
+    Tone.HUNK: ("primary", "background", ""),
+    Tone.KEYWORD: ("primary", "surface", ""),
+    Tone.NAME: ("secondary", "surface", ""),
+    Tone.STRING: ("success", "surface", ""),
+    Tone.NUMBER: ("warning", "surface", ""),
+    Tone.COMMENT: ("dim", "surface", "italic"),
+}
+"""Front, back and attributes of each tone."""

@@ -8,21 +8,36 @@ and what a test driver leaves out is not missing.
 """
 
 import argparse
+import asyncio
 import fcntl
 import json
 import os
 import pty
 import re
+import resource
 import select
 import struct
 import sys
 import tempfile
 import termios
 import time
+from collections.abc import Coroutine
 from pathlib import Path
 from statistics import median
 
+from textual.app import App, ComposeResult
+from textual.containers import VerticalScroll
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from agentcli.tui.items.assistant_text import AssistantText
+from agentcli.tui.palette import Palette
+from agentcli.tui.widgets.transcript import Transcript
+
 COLUMNS, ROWS = 120, 40
+PALETTE = Palette({})
 
 ANSWER = """## What I found
 
@@ -206,127 +221,114 @@ def _design(design: str, answers: int) -> dict[str, float]:
         return {**json.load(file), "kB": len(child.data) / 1000}
 
 
-def child(design: str, answers: int, output: str) -> None:
-    """In the pty: mount, stream 400 deltas at 100 a second, append, change the width."""
-    import asyncio
-    import resource
+class MessageWidget(Widget):
+    """The other design: one widget a message, laid out per width."""
 
-    from textual.app import App, ComposeResult
-    from textual.containers import VerticalScroll
-    from textual.geometry import Size
-    from textual.strip import Strip
-    from textual.widget import Widget
-    from textual.widgets import TextArea
+    DEFAULT_CSS = "MessageWidget { height: auto; width: 1fr; margin-bottom: 1; }"
 
-    from agentcli.tui.items.assistant_text import AssistantText
-    from agentcli.tui.palette import Palette
-    from agentcli.tui.widgets.transcript import Transcript
+    def __init__(self, item: AssistantText) -> None:
+        super().__init__()
+        self.item = item
+        self.made: tuple[int, list[Strip]] = (0, [])
 
-    palette = Palette({})
+    def laid_out(self, width: int) -> list[Strip]:
+        if self.made[0] != width:
+            self.made = (width, self.item.rows(width, PALETTE))
+        return self.made[1]
 
-    class MessageWidget(Widget):
-        """The other design: one widget a message, laid out per width."""
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self.laid_out(width))
 
-        DEFAULT_CSS = "MessageWidget { height: auto; width: 1fr; margin-bottom: 1; }"
+    def render_line(self, y: int) -> Strip:
+        strips = self.laid_out(self.size.width)
+        return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
-        def __init__(self, item: AssistantText) -> None:
-            super().__init__()
-            self.item = item
-            self.made: tuple[int, list[Strip]] = (0, [])
+    def changed(self) -> None:
+        self.made = (0, [])
+        self.refresh(layout=True)
 
-        def laid_out(self, width: int) -> list[Strip]:
-            if self.made[0] != width:
-                self.made = (width, self.item.rows(width, palette))
-            return self.made[1]
 
-        def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-            return len(self.laid_out(width))
+class DesignApp(App[None]):
+    """In the pty: mount, stream 400 deltas at 100 a second, append, change the width; then write the figures."""
 
-        def render_line(self, y: int) -> Strip:
-            strips = self.laid_out(self.size.width)
-            return strips[y] if y < len(strips) else Strip.blank(self.size.width)
+    CSS = "VerticalScroll { height: 1fr; layout: stream; } TextArea { height: 3; }"
 
-        def changed(self) -> None:
-            self.made = (0, [])
-            self.refresh(layout=True)
+    def __init__(self, design: str, answers: int, output: str) -> None:
+        super().__init__()
+        self.design = design
+        self.answers = answers
+        self.output = output
 
-    class Bench(App[None]):
-        CSS = "VerticalScroll { height: 1fr; layout: stream; } TextArea { height: 3; }"
-        figures: dict[str, float]
+    def compose(self) -> ComposeResult:
+        yield Transcript() if self.design == "lines" else VerticalScroll()
+        area = TextArea(compact=True)
+        area.cursor_blink = False
+        yield area
 
-        def compose(self) -> ComposeResult:
-            yield Transcript() if design == "lines" else VerticalScroll()
-            area = TextArea(compact=True)
-            area.cursor_blink = False
-            yield area
+    def on_mount(self) -> None:
+        self.query_one(TextArea).focus()
+        self.run_worker(self.measure())
 
-        def on_mount(self) -> None:
-            self.query_one(TextArea).focus()
-            self.run_worker(self.measure())
+    async def add(self, items: list[AssistantText]) -> None:
+        if self.design == "lines":
+            transcript = self.query_one(Transcript)
+            transcript.append(items)
+            transcript.show()
+        else:
+            log = self.query_one(VerticalScroll)
+            await log.mount(*(MessageWidget(item) for item in items[-200:]))
+            log.anchor()
 
-        async def add(self, items: list[AssistantText]) -> None:
-            if design == "lines":
-                transcript = self.query_one(Transcript)
-                transcript.append(items)
-                transcript.show()
-            else:
-                log = self.query_one(VerticalScroll)
-                await log.mount(*(MessageWidget(item) for item in items[-200:]))
-                log.anchor()
+    def grown(self, item: AssistantText) -> None:
+        if self.design == "lines":
+            self.query_one(Transcript).changed(item)
+            self.query_one(Transcript).show()
+        else:
+            self.query(MessageWidget).last().changed()
 
-        def grown(self, item: AssistantText) -> None:
-            if design == "lines":
-                self.query_one(Transcript).changed(item)
-                self.query_one(Transcript).show()
-            else:
-                self.query(MessageWidget).last().changed()
+    async def painted(self) -> None:
+        done = asyncio.Event()
+        self.call_after_refresh(done.set)
+        await done.wait()
 
-        async def painted(self) -> None:
-            done = asyncio.Event()
-            self.call_after_refresh(done.set)
-            await done.wait()
+    async def timed(self, work: Coroutine[None, None, None]) -> float:
+        start = time.process_time()
+        await work
+        await self.painted()
+        return time.process_time() - start
 
-        async def timed(self, work: object) -> float:
-            start = time.process_time()
-            if asyncio.iscoroutine(work):
-                await work
-            await self.painted()
-            return time.process_time() - start
+    async def stream(self, item: AssistantText) -> None:
+        text = ANSWER * 3
+        begun, given = time.monotonic(), 0
+        while given < 400:
+            await asyncio.sleep(0.04)
+            due = min(int((time.monotonic() - begun) * 100), 400)
+            item.append(text[given * 4 : due * 4])
+            given = due
+            self.grown(item)
 
-        async def measure(self) -> None:
-            await self.painted()
-            figures = {"mount": await self.timed(self.add([AssistantText(ANSWER) for _ in range(answers)]))}
-            item = AssistantText()
-            await self.add([item])
-            text = ANSWER * 3
-            start, begun = time.process_time(), time.monotonic()
-            given = 0
-            while given < 400:
-                await asyncio.sleep(0.04)
-                due = min(int((time.monotonic() - begun) * 100), 400)
-                item.append(text[given * 4 : due * 4])
-                given = due
-                self.grown(item)
-            await self.painted()
-            figures["stream"] = time.process_time() - start
-            figures["append"] = min([await self.timed(self.add([AssistantText(ANSWER)])) for _ in range(5)])
-            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 90, 0, 0))
-            start = time.process_time()
-            while self.size.width != 90:
-                await asyncio.sleep(0.002)
-            await asyncio.sleep(0.2)
-            await self.painted()
-            figures["resize"] = time.process_time() - start
-            figures["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            Path(output).write_text(json.dumps(figures))
-            self.exit()
+    async def resize(self) -> None:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 90, 0, 0))
+        while self.size.width != 90:
+            await asyncio.sleep(0.002)
+        await asyncio.sleep(0.2)
 
-    Bench().run()
+    async def measure(self) -> None:
+        await self.painted()
+        figures = {"mount": await self.timed(self.add([AssistantText(ANSWER) for _ in range(self.answers)]))}
+        item = AssistantText()
+        await self.add([item])
+        figures["stream"] = await self.timed(self.stream(item))
+        figures["append"] = min([await self.timed(self.add([AssistantText(ANSWER)])) for _ in range(5)])
+        figures["resize"] = await self.timed(self.resize())
+        figures["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        Path(self.output).write_text(json.dumps(figures))
+        self.exit()
 
 
 def main() -> None:
     if sys.argv[1:2] == ["child"]:
-        child(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+        DesignApp(sys.argv[2], int(sys.argv[3]), sys.argv[4]).run()
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["app", "designs"], nargs="?", default="app")

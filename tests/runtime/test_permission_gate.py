@@ -82,7 +82,7 @@ async def test_what_is_allowed_always_is_not_asked_by_the_next_process_either(ma
     FakePerson(first, remember="always")
     await first.prompt("go")
     settings = load_configuration(tmp_path / "work").settings
-    assert settings.permissions.allow == [f"edit({tmp_path}/work/**)"]
+    assert settings.permissions.allow == [f"edit({tmp_path / 'work'}/**)"]
     second = make(
         [call("write", "a", path="b.txt", content="x")], [say("ok")], settings=settings, answers_permissions=True
     )

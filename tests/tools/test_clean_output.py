@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentcli.tools.clean_output import OutputCleaner, clean_text, resolve_line
@@ -83,6 +83,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@example([b"\x1b", b"\x1b", b"\x1b", b"text"], [4])
 @given(st.lists(PIECES, max_size=30), st.lists(st.integers(1, 5), max_size=60))
 def test_it_does_not_matter_how_the_bytes_are_cut_into_chunks(pieces: list[bytes], sizes: list[int]) -> None:
     raw = b"".join(pieces)

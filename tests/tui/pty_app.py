@@ -83,6 +83,8 @@ class PtyApp:
 
     def resize(self, columns: int, rows: int) -> None:
         self.process.setwinsize(rows, columns)
+        if rows and columns:
+            self._screen.resize(rows, columns)
 
     def wait(self, seconds: float = 15.0) -> int:
         """The exit code, once it has ended; negative for a signal."""

@@ -182,6 +182,19 @@ def test_sizes_down_to_nothing_while_it_streams(start: Callable[..., PtyApp]) ->
     assert "1 │ 2" in shown and app.process.isalive()
 
 
+@pytest.mark.parametrize("size", [(10, 3), (1, 1)])
+def test_it_starts_in_the_smallest_terminals(work: Path, size: tuple[int, int]) -> None:
+    app = PtyApp(work, [{"text": "found room"}], size=size)
+    app.read(2.0)
+    app.write("go\r")
+    app.read(1.0)
+    app.resize(80, 24)
+    assert "❯ go" in app.until("found room")
+    app.write("\x04")
+    assert app.wait() == 0
+    app.kill()
+
+
 CRASH = """
 import sys
 from agentcli.runtime.options import RuntimeOptions

@@ -38,17 +38,8 @@ class Thinking:
         style = palette[Tone.THINKING]
         head = "thinking … " if self._growing else "thought: "
         room = max(width - len(head) - len(more) - 2, 1)
-        return [
-            row(
-                [
-                    ("∴ ", palette[Tone.DIM]),
-                    (head, palette[Tone.DIM]),
-                    (one_line(shown, room), style),
-                    (more, palette[Tone.DIM]),
-                ],
-                width,
-            )
-        ]
+        dim = palette[Tone.DIM]
+        return [row([("∴ ", dim), (head, dim), (one_line(shown, room), style), (more, dim)], width)]
 
     def guess(self, width: int) -> int:
         return 1
