@@ -20,7 +20,7 @@ def open_chat(
 ) -> int:
     from agentcli.agent.errors import UsageError
     from agentcli.config.configuration import load_configuration
-    from agentcli.runtime.runtime import RuntimeOptions
+    from agentcli.runtime.options import RuntimeOptions
     from agentcli.runtime.session_choice import SessionChoice
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

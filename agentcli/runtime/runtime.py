@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agentcli.agent.abort import AbortController, Aborted, AbortSignal, interruptible
+from agentcli.agent.abort import AbortController, AbortSignal
 from agentcli.agent.agent import Input, Listener, as_messages
 from agentcli.agent.assistant_events import AssistantMessageEvent
 from agentcli.agent.context import Context, StreamOptions
@@ -24,16 +24,14 @@ from agentcli.runtime.events import (
     CompactionEndEvent,
     NoticeEvent,
     QueueUpdateEvent,
-    RetryEndEvent,
-    RetryStartEvent,
     SessionMovedEvent,
 )
 from agentcli.runtime.foundation import Foundation, lay_foundation
 from agentcli.runtime.masking import masked_end, masked_error
 from agentcli.runtime.navigation import Moved, adopt_context, move
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.runtime.repair import drop_failed_turn, missing_results
-from agentcli.runtime.retry import retry_delay, too_long_a_wait
+from agentcli.runtime.repair import missing_results
+from agentcli.runtime.retries import Retries
 from agentcli.runtime.summarizer import Summarizer
 from agentcli.sessions.context import ModelChoice, SessionContext
 
@@ -76,9 +74,7 @@ class Runtime:
         self._controller = AbortController()
         self._working: asyncio.Task[Any] | None = None
         self._turns = 0
-        self._retries = 0
-        """Of the request that failed last, so far."""
-        self._failure: ProviderError | None = None
+        self._retries = Retries(agent, options.settings.retry)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
         self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
         agent.stream_fn = self._stream
@@ -223,6 +219,11 @@ class Runtime:
         await self._client.aclose()
         self.session.close()
 
+    def prepare(self) -> None:
+        """Do the slow part of the first request (imports, TLS) now. It may run in another thread; nothing is sent."""
+        if self.options.stream_fn is None and self.agent.state.model.api not in self._additions.api.stream_fns:
+            self._client.prepare(self.agent.state.model)
+
     def kill_now(self) -> None:
         """Kill every child process at once, for an exit that cannot wait."""
         self._toolset.kill_now()
@@ -306,37 +307,7 @@ class Runtime:
         return self._controller.signal.aborted or failed or self.reached_max_turns
 
     async def _retry(self) -> None:
-        """Try a failed request again, as often as the settings and the kind of failure allow."""
-        while (message := self.last_message) and message.stop_reason == StopReason.ERROR:
-            delay = retry_delay(self._failure, self._retries + 1, self.options.settings.retry)
-            if delay is None or self._controller.signal.aborted:
-                break
-            self._retries += 1
-            maximum = self.options.settings.retry.max_retries
-            await self.agent.emit(RetryStartEvent(self._retries, maximum, delay, message.error_message or ""))
-            if not await self._wait(delay):
-                break
-            drop_failed_turn(self.agent.state.messages)
-            await self._run(self.agent.continue_)
-        if wait := too_long_a_wait(self._failure, self.options.settings.retry):
-            await self.notify(wait)
-        await self._end_retries(success=False)
-
-    async def _end_retries(self, *, success: bool) -> None:
-        """The next failure is the first one again."""
-        retries, self._retries = self._retries, 0
-        if retries:
-            error = self.last_message.error_message if self.last_message and not success else None
-            await self.agent.emit(RetryEndEvent(success, retries, error))
-
-    async def _wait(self, seconds: float) -> bool:
-        """Wait; False if it was aborted."""
-        try:
-            with interruptible(self._controller.signal):
-                await asyncio.sleep(seconds)
-        except Aborted:
-            return False
-        return True
+        await self._retries.work_off(self._controller.signal, lambda: self._run(self.agent.continue_))
 
     def _prepare_session(self) -> None:
         """Before the first message: answer calls that a killed process left open, and note a change of model."""
@@ -359,14 +330,14 @@ class Runtime:
         self, model: Model, context: Context, options: StreamOptions
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """Ask the model, and remember how it failed: whether to retry is decided after the run."""
-        self._failure = None
+        self._retries.failure = None
         try:
             added = self._additions.api.stream_fns.get(model.api)
             stream_fn = self.options.stream_fn or added or self._client
             async for event in await resolved(stream_fn(model, context, options)):
                 yield masked_end(event)
         except ProviderError as error:
-            self._failure = error
+            self._retries.failure = error
             if isinstance(error, AuthError):
                 forget_key(self.catalog.provider(model.provider))
             raise masked_error(error) from None
@@ -378,7 +349,7 @@ class Runtime:
 
     async def _is_last_turn(self, ended: PrepareNextTurnContext) -> bool:
         """Asked after each turn that did not fail."""
-        await self._end_retries(success=True)
+        await self._retries.end(success=True)
         self._turns += 1
         limit = self.options.max_turns
         if limit is None or self._turns < limit or not ended.message.tool_calls:
