@@ -16,7 +16,7 @@ from agentcli.agent.events import (
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.text import printable
 from agentcli.config.masking import hold_back, mask
-from agentcli.runtime.events import NoticeEvent, RetryStartEvent
+from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
 
 if TYPE_CHECKING:
     from agentcli.headless.tool_lines import ToolLines
@@ -58,6 +58,10 @@ class TextOutput:
             case RetryStartEvent():
                 waits = f"trying again in {event.delay:g} s ({event.attempt} of {event.max_attempts})"
                 self.say(f"{event.error_message}; {waits}")
+            case CompactionStartEvent():
+                self.say("the conversation comes near the model's window; its older part is being summarised")
+            case CompactionEndEvent(error_message=str(problem)):
+                self.say(f"the conversation was not summarised: {problem}")
             case NoticeEvent():
                 self.say(event.text)
             case _:
