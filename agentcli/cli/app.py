@@ -1,16 +1,18 @@
 """The commands, their options and their help."""
 
-from typing import Annotated
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
 from agentcli.cli import options
+from agentcli.cli.command_group import CommandGroup
+from agentcli.cli.run import run
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings=options.HELP,
-    help="A coding agent in your terminal. Without a command it opens the app in this folder.",
+app = CommandGroup(
+    "A coding agent in your terminal. Without a command it opens the app in this folder.",
+    no_args_is_help=False,
+    add_completion=True,
 )
 
 
@@ -39,30 +41,10 @@ def main(
         context.fail("options of the app stand alone; put those of a command after the command")
 
 
-@app.command()
-def run(
-    prompt: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROMPT | @FILE]...", help="What to do; @FILE attaches a file.")
-    ] = None,
-    model: options.Model = None,
-    continue_: options.Continue = False,
-    session: options.SessionReference = None,
-    no_session: options.NoSession = False,
-    cwd: options.Cwd = None,
-    max_turns: options.MaxTurns = None,
-    permission_mode: options.Mode = None,
-    trust: options.Trust = False,
-) -> None:
-    """Work once on a prompt: the answer on stdout, the rest on stderr.
-
-    What is piped in comes before the prompt. Exit codes: 0 done; 1 the agent or the provider failed; 2 usage,
-    configuration or credentials; 3 stopped by a limit; 75 failed, but worth trying again.
-    """
-    from agentcli.cli.run import run_prompt
-    from agentcli.runtime.session_choice import SessionChoice
-
-    choice = SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd)
-    raise typer.Exit(run_prompt(prompt or [], choice, model, max_turns, permission_mode, trust))
+@app.command("run")
+@wraps(run)
+def run_and_exit(**arguments: Any) -> None:
+    raise typer.Exit(run(**arguments))
 
 
 @app.command()

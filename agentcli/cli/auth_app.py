@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from agentcli.cli import options
+from agentcli.cli.command_group import CommandGroup
 
-app = options.command_group("Keys of model providers: store, remove and list them.")
+app = CommandGroup("Keys of model providers: store, remove and list them.")
 
 Name = Annotated[str, typer.Argument(metavar="PROVIDER", help="As `agentcli models` names it before the slash.")]
 

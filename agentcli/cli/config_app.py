@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from agentcli.cli import options
+from agentcli.cli.command_group import CommandGroup
 
-app = options.command_group("Settings: show, change and check them.")
+app = CommandGroup("Settings: show, change and check them.")
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help='Like bash_timeout, retry.max_retries or models."a/b".input.')]
 

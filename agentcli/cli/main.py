@@ -18,11 +18,15 @@ def run_command_line(arguments: list[str]) -> int:
             from agentcli.cli.chat import open_chat
 
             return open_chat()
+        if arguments[0] == "run":
+            from agentcli.cli.declare import quick_arguments
+            from agentcli.cli.run import run
+
+            if (quick := quick_arguments(run, arguments[1:])) is not None:
+                return run(**quick)
         from agentcli.cli.app import app
 
-        if arguments[0] != "run":
-            # 2 ms for each of these, which a run does not need.
-            _add_commands(app)
+        _add_commands(app)
         app(arguments, prog_name="agentcli")
         return 0
     except AgentcliError as error:

@@ -229,6 +229,7 @@ main()
 """
 
 HEAVY = {
+    "typer",
     "textual",
     "anthropic",
     "openai",
