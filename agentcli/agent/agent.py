@@ -65,7 +65,7 @@ class AgentState(Struct):
 class Agent:
     """Args:
     model: who answers.
-    stream_fn: how it is asked.
+    stream_function: how it is asked.
     options: what every request is told beside the rest: fields of `AgentLoopConfig` by name (`session_id`,
         `thinking_budgets`, `transport`, `max_retry_delay_ms`, `on_payload`, `on_response`, `max_tokens` …).
 
@@ -77,7 +77,7 @@ class Agent:
         self,
         *,
         model: Model,
-        stream_fn: StreamFn,
+        stream_function: StreamFn,
         system_prompt: str = "",
         thinking_level: ThinkingLevel = ThinkingLevel.OFF,
         tools: Sequence[AgentTool] = (),
@@ -96,7 +96,7 @@ class Agent:
         **options: Any,
     ) -> None:
         self.state = AgentState(system_prompt, model, thinking_level, list(tools), list(messages))
-        self.stream_fn = stream_fn
+        self.stream_function = stream_function
         self.steering_queue = PendingMessageQueue(QueueMode(steering_mode))
         self.follow_up_queue = PendingMessageQueue(QueueMode(follow_up_mode))
         self.tool_execution = ToolExecutionMode(tool_execution)
@@ -146,7 +146,7 @@ class Agent:
         self._check_idle("prompt()")
         prompts = as_messages(input, images)
         return self._start(lambda config: agent_loop(
-            prompts, self._context(), config, stream_fn=self.stream_fn, signal=self.signal
+            prompts, self._context(), config, stream_fn=self.stream_function, signal=self.signal
         ))  # fmt: skip
 
     def continue_(self) -> asyncio.Task[None]:
@@ -159,7 +159,7 @@ class Agent:
         self._check_idle("continue_()")
         check_can_continue(self.state.messages)
         return self._start(lambda config: agent_loop_continue(
-            self._context(), config, stream_fn=self.stream_fn, signal=self.signal
+            self._context(), config, stream_fn=self.stream_function, signal=self.signal
         ))  # fmt: skip
 
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:

@@ -86,7 +86,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     agent = Agent(
         model=decision.model,
         thinking_level=decision.thinking_level,
-        stream_fn=client,
+        stream_function=client,
         system_prompt=build_system_prompt(additions.prompt_parts()),
         tools=[masked_tool(tool) for tool in tools.values()],
         messages=messages_to_go_on_with(context),

@@ -77,7 +77,7 @@ class Runtime:
         self._retries = Retries(agent, options.settings.retry)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
         self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
-        agent.stream_fn = self._stream
+        agent.stream_function = self._stream
         agent.prepare_next_turn = self._compactor.prepare_next_turn
         agent.get_api_key = self._key_for
         agent.should_stop_after_turn = self._is_last_turn

@@ -115,7 +115,7 @@ class Summarizer:
         context = Context(SYSTEM, [user_message(prompt)])
         with interruptible(signal):
             options = await self._options(state.model, signal)
-            stream = aiter(await resolved(self.agent.stream_fn(state.model, context, options)))
+            stream = aiter(await resolved(self.agent.stream_function(state.model, context, options)))
             message = await _last_message(stream)
         return Summary(_checked_text(message), message.usage)
 

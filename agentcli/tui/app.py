@@ -20,7 +20,9 @@ from agentcli.tui.palette import Palette
 from agentcli.tui.terminal import Terminal, TerminalGone
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
+from agentcli.tui.widgets.permission_prompt import ROOMY, Choice, PermissionPrompt
 from agentcli.tui.widgets.queue_list import QueueList
+from agentcli.tui.widgets.reason_editor import ReasonEditor
 from agentcli.tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -72,7 +74,9 @@ class ChatApp(App[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         yield Transcript()
         yield QueueList()
+        yield PermissionPrompt()
         yield Editor()
+        yield ReasonEditor()
         yield Footer()
 
     def run(self, **arguments: Any) -> int:  # type: ignore[override]
@@ -84,7 +88,9 @@ class ChatApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.transcript = self.query_one(Transcript)
         self.queue = self.query_one(QueueList)
+        self.permission = self.query_one(PermissionPrompt)
         self.editor = self.query_one(Editor)
+        self.reason = self.query_one(ReasonEditor)
         self.footer = self.query_one(Footer)
         self.editor.focus()
         self.footer.activity = "starting"
@@ -94,7 +100,9 @@ class ChatApp(App[None], inherit_bindings=False):
         self.call_after_refresh(self._start)
 
     def _use_theme(self) -> None:
-        self.transcript.set_palette(Palette(self.get_css_variables()))
+        palette = Palette(self.get_css_variables())
+        self.transcript.set_palette(palette)
+        self.permission.set_palette(palette)
 
     # The runtime
 
@@ -136,12 +144,71 @@ class ChatApp(App[None], inherit_bindings=False):
             if self._clock is not None:
                 (self._clock.resume if conversation.has_clock else self._clock.pause)()
         self.queue.show(waiting)
+        self._show_request()
+
+    def _show_request(self) -> None:
+        before = self.permission.request
+        self.permission.show(self.chat.requests if self.chat else [], bool(self.editor.text.strip()))
+        if self.permission.request is not before:
+            self._write_reason(False)
+        asked = self.permission.request is not None
+        for widget in (self.editor, self.reason):
+            widget.set_class(asked, "-asked")
+        self.queue.set_class(asked and self.size.height < ROOMY, "-no-room")
 
     def _tick(self) -> None:
         if self.chat is not None:
             self.chat.conversation.tick(time.monotonic())
 
     # What the person does
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and not event.is_forwarded and not self.reason.display:
+            if choice := self.permission.take(event):
+                self._answer(choice)
+                return
+        elif isinstance(event, events.Paste) and not event.is_forwarded:
+            self.permission.wait()
+        await super().on_event(event)
+
+    def _answer(self, choice: Choice, reason: str | None = None) -> None:
+        """Answer the request that is shown, at once: the next key may be for the next one."""
+        request = self.permission.request
+        if self.chat is None or request is None:
+            return
+        if choice is Choice.REASON and reason is None:
+            self._write_reason(True)
+            return
+        denied = choice in (Choice.DENY, Choice.REASON)
+        self.chat.answer(request.id, allow=not denied, remember=Choice.ONCE if denied else choice, reason=reason)
+        self._show_state()
+
+    def _write_reason(self, writing: bool) -> None:
+        """Have the editor for reasons in place of the editor, or the other way round."""
+        if writing == self.reason.display:
+            return
+        shown, hidden = (self.reason, self.editor) if writing else (self.editor, self.reason)
+        shown.display = True
+        # Not `focus`, which comes late: the next letter is for the one that is shown.
+        self.screen.set_focus(shown)
+        hidden.display = False
+        if not writing:
+            # A reason that nobody asks for any more is not thrown away.
+            self._give_back([self.reason.text])
+            self.reason.put("")
+
+    def on_reason_editor_given(self, message: ReasonEditor.Given) -> None:
+        self._answer(Choice.REASON, message.reason)
+
+    def on_reason_editor_left(self) -> None:
+        self._write_reason(False)
+        self.permission.wait()
+
+    def on_permission_prompt_ready_changed(self) -> None:
+        self.editor.set_class(self.permission.is_ready, "-idle")
+
+    def on_text_area_changed(self) -> None:
+        self._show_request()
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         self.transcript.follow()
@@ -199,7 +266,9 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         tiny = event.size.height < SMALL_ROWS or event.size.width < SMALL_COLUMNS
-        self.query_one(Editor).set_class(tiny, "-tiny")
+        for widget in (self.query_one(Editor), self.query_one(ReasonEditor)):
+            widget.set_class(tiny, "-tiny")
+        self.call_after_refresh(self._show_request)
 
     # The end
 

@@ -4,23 +4,23 @@ Everything that is not needed for the first paint is imported from here (50 ms),
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual.message import Message
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.messages import AgentMessage, CustomMessage, StopReason, UserMessage, text_of
-from agentcli.agent.models import Model
-from agentcli.providers.http import import_httpx
-from agentcli.providers.stream_client import WIRE_APIS
+from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
 from agentcli.tui.bridge import Bridge
-from agentcli.tui.conversation import Conversation
+from agentcli.tui.conversation import Conversation, HistoryReplaced
 from agentcli.tui.widgets.transcript import Transcript
 
 
@@ -40,7 +40,7 @@ class Chat:
     @classmethod
     def open(cls, options: RuntimeOptions, transcript: Transcript, post: Callable[[Message], Any]) -> "Chat":
         """Raises what `Runtime.create` raises."""
-        return cls(Runtime.create(options), transcript, post)
+        return cls(Runtime.create(replace(options, answers_permissions=True)), transcript, post)
 
     def __init__(self, runtime: Runtime, transcript: Transcript, post: Callable[[Message], Any]) -> None:
         self.runtime = runtime
@@ -48,7 +48,9 @@ class Chat:
         self.bridge = Bridge(post)
         self._prompts = 0
         """How many have not ended on the screen."""
-        runtime.subscribe(self.bridge)
+        self.requests: list[PermissionRequestEvent] = []
+        """What waits for the person's answer, first come first."""
+        runtime.subscribe(self._hear)
         self.conversation.show_history(runtime.agent.state.messages)
         for notice in runtime.notices:
             self.conversation.notice(notice)
@@ -63,7 +65,9 @@ class Chat:
     def activity(self) -> str:
         if not self._prompts:
             return "ready"
-        return "stopping" if self.runtime.agent.signal.aborted else self.conversation.activity or "working"
+        if self.runtime.agent.signal.aborted:
+            return "stopping"
+        return "waiting for your answer" if self.requests else self.conversation.activity or "working"
 
     @property
     def waiting(self) -> list[tuple[str, str]]:
@@ -91,6 +95,11 @@ class Chat:
         self.runtime.abort()
         return [_text(message) for message in self.runtime.agent.clear_all_queues()]
 
+    def answer(self, id: str, *, allow: bool, remember: str = "once", reason: str | None = None) -> None:
+        """Answer a request, which waits no more."""
+        self._forget(id)
+        self.runtime.answer_permission(id, "allow" if allow else "deny", remember, reason)
+
     def send_latecomers(self) -> None:
         """Send what was queued in the moment in which a run ended. After a failure it waits for the person."""
         runtime = self.runtime
@@ -104,32 +113,50 @@ class Chat:
         """Bring events to the screen. Raises what a prompt failed with, if nobody expected that."""
         self.conversation.apply(batch.events, time.monotonic())
         for event in batch.events:
-            if isinstance(event, PromptEnded):
-                self._prompts -= 1
-                if isinstance(event.error, AgentcliError):
-                    self.conversation.failure(event.error)
-                elif event.error is not None:
-                    raise event.error
-                self.send_latecomers()
+            match event:
+                case PermissionRequestEvent():
+                    self.requests.append(event)
+                case PermissionEndEvent():
+                    self._forget(event.id)
+                case PromptEnded():
+                    self._end_prompt(event.error)
+                case _:
+                    pass
 
     async def warm_up(self) -> None:
         """Import what the first answer needs, 60 ms, while the person types."""
-        await asyncio.to_thread(_import_ahead, self.runtime.agent.state.model)
+        await asyncio.to_thread(_prepare, self.runtime)
 
     async def close(self) -> None:
         self.bridge.close()
         await self.runtime.close()
+
+    def _hear(self, event: Any, signal: object) -> None:
+        if isinstance(event, SessionMovedEvent):
+            # What the transcript is now: when the event comes to the screen, there may be more.
+            event = HistoryReplaced(list(self.runtime.agent.state.messages))
+        self.bridge(event, signal)
+
+    def _forget(self, id: str) -> None:
+        self.requests = [request for request in self.requests if request.id != id]
+
+    def _end_prompt(self, error: BaseException | None) -> None:
+        self._prompts -= 1
+        if isinstance(error, AgentcliError):
+            self.conversation.failure(error)
+        elif error is not None:
+            raise error
+        self.send_latecomers()
 
     def _prompt(self, prompt: str | list[AgentMessage]) -> None:
         self._prompts += 1
         self.runtime.prompt(prompt).add_done_callback(lambda task: self.bridge(PromptEnded(_error_of(task)), None))
 
 
-def _import_ahead(model: Model) -> None:
-    if model.base_url:
-        import_httpx()
-    if module := WIRE_APIS.get(model.api):
-        import_module(module)
+def _prepare(runtime: Runtime) -> None:
+    # A model that nobody can ask: the first prompt says so, where it can be read.
+    with contextlib.suppress(AgentcliError):
+        runtime.prepare()
     import_module("markdown_it")
     import_module("pygments.lexers")
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from agentcli.agent.assistant_events import (
     TextDeltaEvent,
     TextEndEvent,
@@ -54,6 +56,12 @@ from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.widgets.transcript import Transcript
 
 
+class HistoryReplaced(Struct, frozen=True):
+    """The conversation goes on elsewhere: these are its messages, and no others."""
+
+    messages: list[AgentMessage]
+
+
 class Conversation:
     """Args:
     transcript: where the items go.
@@ -84,6 +92,13 @@ class Conversation:
         if self._running:
             return f"running {', '.join(dict.fromkeys(panel.call.name for panel in self._running))}"
         return self._activity
+
+    def replace_history(self, messages: Sequence[AgentMessage]) -> None:
+        self.transcript.clear()
+        self._running.clear()
+        self._blocks, self._retry, self._activity = {}, None, ""
+        self.input_tokens = self.output_tokens = 0
+        self.show_history(messages)
 
     def show_history(self, messages: Sequence[AgentMessage]) -> None:
         items, self._panels = history_items(messages)
@@ -136,6 +151,8 @@ class Conversation:
                 self._add(notice)
             case RetryEndEvent():
                 self._end_retry()
+            case HistoryReplaced(messages):
+                self.replace_history(messages)
             case NoticeEvent():
                 self._add(Notice(event.text))
             case CompactionStartEvent():

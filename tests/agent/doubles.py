@@ -71,7 +71,7 @@ def sleeper(name: str, seconds: float) -> AgentTool:
 
 
 def agent(stream: Any, *tools: AgentTool, **fields: Any) -> Agent:
-    return Agent(model=MODEL, stream_fn=stream, system_prompt="be good", tools=tools, **fields)
+    return Agent(model=MODEL, stream_function=stream, system_prompt="be good", tools=tools, **fields)
 
 
 def config(**fields: Any) -> AgentLoopConfig:

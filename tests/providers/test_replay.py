@@ -246,7 +246,7 @@ async def test_a_whole_run_is_played_again_with_its_tools(tmp_path: Path) -> Non
         return AgentToolResult(content=[TextContent("hello")])
 
     tool = AgentTool(name="read", description="", parameters={"type": "object"}, execute=read)
-    agent = Agent(model=model_of(path), stream_fn=StreamClient(), tools=[tool])
+    agent = Agent(model=model_of(path), stream_function=StreamClient(), tools=[tool])
     await agent.prompt("go")
     assert ran == [{"path": "a.txt"}]
     assert [message.role for message in agent.state.messages] == ["user", "assistant", "toolResult", "assistant"]

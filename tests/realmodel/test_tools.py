@@ -34,7 +34,7 @@ async def test_the_model_reads_a_file_and_says_what_is_in_it(qwen_coder: Server,
     client = StreamClient()
     agent = Agent(
         model=qwen_coder.as_model(api),
-        stream_fn=client,
+        stream_function=client,
         system_prompt=SYSTEM,
         tools=[read_tool(tmp_path)],
         get_api_key=lambda provider: API_KEY,

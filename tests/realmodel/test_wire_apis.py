@@ -79,7 +79,7 @@ async def test_an_abort_frees_the_slot(smollm2: Server, api: str) -> None:
     client = StreamClient()
     agent = Agent(
         model=smollm2.as_model(api, compat=ENDLESS),
-        stream_fn=client,
+        stream_function=client,
         get_api_key=lambda provider: API_KEY,
         max_tokens=1500,
     )

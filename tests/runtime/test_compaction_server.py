@@ -90,14 +90,14 @@ async def test_a_summary_has_no_image_and_the_session_keeps_it(runtime: Runtime,
 
 async def test_the_question_is_on_the_disk_before_the_request_is_sent(runtime: Runtime, fake_server: FakeServer):
     seen: list[Any] = []
-    stream = runtime.agent.stream_fn
+    stream = runtime.agent.stream_function
 
     def looking(*arguments: Any) -> Any:
         path = runtime.session.storage.path
         seen.append(path.read_text().count('"first question"'))
         return stream(*arguments)
 
-    runtime.agent.stream_fn = looking
+    runtime.agent.stream_function = looking
     fake_server.answer("ok")
     await runtime.prompt("first question")
     assert seen == [1]

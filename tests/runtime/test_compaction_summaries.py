@@ -82,7 +82,7 @@ async def test_summary_requests_have_no_tools_no_cache_a_conversation_of_their_o
     state.thinking_level = ThinkingLevel.HIGH
     seen: list[Any] = []
     script = runtime.options.stream_fn
-    runtime.agent.stream_fn = lambda model, context, options: (
+    runtime.agent.stream_function = lambda model, context, options: (
         seen.append((context, options)) or script(model, context, options)
     )
     await runtime.prompt(LONG)

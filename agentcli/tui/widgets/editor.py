@@ -40,7 +40,10 @@ class Editor(TextArea):
         background: $background;
         scrollbar-size-vertical: 1;
         &:focus { border: round $primary; }
+        &.-asked { max-height: 5; }
+        &.-idle { border: round $border; }
         &.-tiny { border: none; padding: 0; }
+        &.-tiny.-asked { max-height: 1; }
         & .text-area--placeholder { color: $text-muted; }
     }
     """

@@ -20,6 +20,7 @@ class QueueList(Static):
         color: $text-muted;
         text-wrap: nowrap;
         text-overflow: ellipsis;
+        &.-no-room { max-height: 0; }
     }
     """
 

@@ -84,6 +84,20 @@ class Transcript(ScrollView, can_focus=False):
             self._heights.append(item.guess(self._width or 80) + 1)
             self._starts.append(self._starts[-1] + self._heights[-1])
 
+    def clear(self) -> None:
+        """Have no items, and be at the end."""
+        self._items.clear()
+        self._places.clear()
+        self._heights.clear()
+        self._starts = [0]
+        self._rows.clear()
+        self._dirty.clear()
+        self._fresh = 0
+        self.screen.clear_selection()
+        self._set_following(True)
+        self._settle()
+        self.refresh()
+
     def changed(self, item: Item) -> None:
         """Note that an item has other rows now. `show` brings them to the screen."""
         self._dirty.add(self._places[item])

@@ -1,0 +1,167 @@
+"""PermissionPrompt: the request that waits for the person, above the editor, and which key answers it.
+
+The focus stays in the editor. The app offers each key to `take` first; what is no answer goes on to the editor.
+"""
+
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from agentcli.tui.palette import Palette, Tone
+from agentcli.tui.request_rows import request_rows
+
+if TYPE_CHECKING:
+    from agentcli.runtime.events import PermissionRequestEvent
+
+QUIET_S = 1.0
+"""So long nobody may have typed before a key is an answer."""
+EDITOR_ROWS, FOOTER_ROWS, QUEUE_ROWS = 5, 1, 6
+"""What the others take at most while it is asked; see the class `-asked`."""
+ROOMY = 24
+"""With so many rows the queue is shown too."""
+SHARE = 0.6
+"""Of a terminal's rows, at most."""
+
+
+class Choice(StrEnum):
+    ONCE = "once"
+    SESSION = "session"
+    ALWAYS = "always"
+    DENY = "deny"
+    REASON = "reason"
+    """Deny, and write why."""
+
+
+KEYS = {
+    "y": Choice.ONCE,
+    "enter": Choice.ONCE,
+    "s": Choice.SESSION,
+    "a": Choice.ALWAYS,
+    "n": Choice.DENY,
+    "escape": Choice.DENY,
+    "r": Choice.REASON,
+}
+
+
+class PermissionPrompt(Widget):
+    DEFAULT_CSS = """
+    PermissionPrompt {
+        height: auto;
+        display: none;
+        background: $background;
+    }
+    """
+
+    class ReadyChanged(Message):
+        """Keys are answers now, or are not any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.request: PermissionRequestEvent | None = None
+        """What is asked; None if nothing is."""
+        self._more = 0
+        self._draft = False
+        self._palette = Palette({})
+        self._ready_at: float | None = None
+        """Since when keys are answers, on the monotonic clock; None while they are not."""
+        self._timer: Timer | None = None
+        self._rows: list[Strip] = []
+
+    @property
+    def is_ready(self) -> bool:
+        return self._ready_at is not None
+
+    def set_palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self.refresh(layout=True)
+
+    def show(self, requests: "Sequence[PermissionRequestEvent]", draft: bool) -> None:
+        """Args:
+        requests: what waits for an answer, first come first.
+        draft: whether something is written in the editor.
+        """
+        first, more = (requests[0] if requests else None), max(len(requests) - 1, 0)
+        if first is self.request and (more, draft) == (self._more, self._draft):
+            return
+        self._more, self._draft = more, draft
+        if first is not self.request:
+            self.request = first
+            self.display = first is not None
+            self.wait()
+        self.refresh(layout=True)
+
+    def take(self, key: events.Key) -> Choice | None:
+        """What a key answers, if it answers. What does not is typing, after which there has to be quiet again."""
+        if self.request is None:
+            return None
+        choice = KEYS.get(key.key)
+        in_time = self._ready_at is not None and key.time > self._ready_at
+        if choice is None or not in_time or self._is_without_meaning(choice, key.key):
+            self.wait()
+            return None
+        return choice
+
+    def wait(self) -> None:
+        """Take no answer until it has been quiet again."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(QUIET_S, self._be_ready) if self.request is not None else None
+        self._set_ready(None)
+
+    def _is_without_meaning(self, choice: Choice, key: str) -> bool:
+        """Enter sends a draft, if there is one; and what no rule can allow is allowed once only."""
+        if key == "enter":
+            return self._draft
+        rules = self.request.suggested_rules if self.request is not None else []
+        return choice in (Choice.SESSION, Choice.ALWAYS) and not rules
+
+    def _be_ready(self) -> None:
+        self._set_ready(time.monotonic())
+
+    def _set_ready(self, since: float | None) -> None:
+        changed = (since is None) != (self._ready_at is None)
+        self._ready_at = since
+        if changed:
+            self.refresh(layout=True)
+            self.post_message(self.ReadyChanged())
+
+    # What it looks like
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self._lay_out(width, room(viewport.height))
+        return len(self._rows)
+
+    def render_line(self, y: int) -> Strip:
+        style = self._palette[Tone.TEXT]
+        if y >= len(self._rows):
+            return Strip.blank(self.size.width, style)
+        return self._rows[y].adjust_cell_length(self.size.width, style)
+
+    def _lay_out(self, width: int, height: int) -> None:
+        self._rows = []
+        if self.request is not None and width > 0:
+            self._rows = request_rows(
+                self.request,
+                self._more,
+                ready=self.is_ready,
+                draft=self._draft,
+                width=width,
+                height=height,
+                palette=self._palette,
+            )
+
+
+def room(rows: int) -> int:
+    """How many rows it may take of a terminal, so that the editor and the footer stay in view."""
+    if rows < EDITOR_ROWS * 2:
+        return max(rows - FOOTER_ROWS - 1, 1)
+    queue = QUEUE_ROWS if rows >= ROOMY else 0
+    return min(int(rows * SHARE), rows - FOOTER_ROWS - EDITOR_ROWS - queue)
