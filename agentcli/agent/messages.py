@@ -12,6 +12,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from agentcli.agent.surrogates import without_surrogates
+
 
 def now_ms() -> int:
     """Unix milliseconds: the unit of every message's timestamp."""
@@ -190,7 +192,7 @@ AgentMessage = Message | BashExecutionMessage | CompactionSummaryMessage | Branc
 
 def user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:
     """The message a person sends. An image alone needs no text."""
-    content: list[UserContent] = [TextContent(text)] if text or not images else []
+    content: list[UserContent] = [TextContent(without_surrogates(text))] if text or not images else []
     return UserMessage(content=[*content, *images])
 
 

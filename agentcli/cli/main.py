@@ -1,5 +1,6 @@
 """Where the command line starts: which command, and what a failure looks like."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,7 @@ def run_command_line(arguments: list[str]) -> int:
         from agentcli.cli.app import app
 
         _add_commands(app)
-        app(arguments, prog_name="agentcli")
-        return 0
+        return _run(app, arguments)
     except AgentcliError as error:
         from agentcli.headless.exit_codes import exit_code_of_error
 
@@ -36,6 +36,28 @@ def run_command_line(arguments: list[str]) -> int:
         return exit_code_of_error(error)
     except KeyboardInterrupt:
         return 130
+
+
+def _run(app: "typer.Typer", arguments: list[str]) -> int:
+    """Run a command of Typer's. What stdout does not take is no traceback: a reader that went away is the code 141."""
+    from typer._click.exceptions import ClickException  # Typer has no public name for the base of its errors
+
+    try:
+        code = app(arguments, prog_name="agentcli", standalone_mode=False)
+        sys.stdout.flush()
+    except ClickException as error:
+        error.show()
+        return error.exit_code
+    except SystemExit as end:
+        # Typer ends so when the reader of stdout has gone away; what a shell knows that by is another code.
+        return 141 if type(sys.stdout).__name__ == "PacifyFlushWrapper" else int(end.code or 0)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        if isinstance(error, BrokenPipeError):
+            return 141
+        print(f"agentcli: the output could not be written: {error.strerror or error}", file=sys.stderr)
+        return 1
+    return code if isinstance(code, int) else 0
 
 
 def _add_commands(app: "typer.Typer") -> None:

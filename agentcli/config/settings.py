@@ -16,7 +16,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
     label: str | UnsetType = UNSET
     """The name that people read."""
     api: str | UnsetType = UNSET
-    """`openai-completions` (any OpenAI-compatible server), `openai-responses` or `anthropic-messages`."""
+    """`openai-completions` (any OpenAI-compatible server), `openai-responses`, `anthropic-messages`; in a cloud
+    `anthropic-bedrock` or `anthropic-vertex`."""
     base_url: str | UnsetType = UNSET
     api_key_env: str | list[str] | UnsetType = UNSET
     """The environment variable that holds the key, or several, of which the first that is set counts."""

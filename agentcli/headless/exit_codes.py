@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from agentcli.agent import errors
-from agentcli.agent.errors import AgentcliError, AuthError, ConfigError, UsageError
+from agentcli.agent.errors import AgentcliError, AuthError, ConfigError, SessionError, UsageError
 from agentcli.agent.messages import AssistantMessage, StopReason, text_of
 
 
@@ -26,6 +26,8 @@ _KINDS = {
 
 def exit_code_of_error(error: AgentcliError | type[AgentcliError]) -> ExitCode:
     kind = error if isinstance(error, type) else type(error)
+    if isinstance(error, SessionError) and error.code not in ("storage", "locked"):
+        return ExitCode.USAGE
     if issubclass(kind, UsageError | ConfigError | AuthError):
         return ExitCode.USAGE
     return ExitCode.TRY_AGAIN if kind.retryable else ExitCode.FAILED

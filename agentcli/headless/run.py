@@ -49,6 +49,9 @@ def _finish(runtime: Runtime, output: TextOutput, signalled: int | None) -> int:
     code, problem = outcome(runtime.last_message)
     if problem:
         output.say(problem)
+    if code == ExitCode.DONE and not runtime.is_stored:
+        output.say("the session was not stored, so it cannot be continued")
+        return ExitCode.FAILED
     return code
 
 
@@ -56,7 +59,7 @@ def _leave_broken(output: TextOutput) -> int:
     """Stdout took no more. A closed pipe is the reader's own doing: quiet, and the code of SIGPIPE."""
     closed = isinstance(output.broken, BrokenPipeError)
     if output.broken and not closed:
-        output.say(f"the answer could not be written: {output.broken.strerror}")
+        output.say(f"the answer could not be written: {getattr(output.broken, 'strerror', output.broken)}")
     # What is still in the buffer has nowhere to go; Python would complain of it at its own end.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 128 + signal.SIGPIPE if closed else ExitCode.FAILED

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 from agentcli.agent.assistant_events import TextDeltaEvent
 from agentcli.agent.events import (
     MessageEndEvent,
+    MessageStartEvent,
     MessageUpdateEvent,
     ToolExecutionEndEvent,
     ToolExecutionStartEvent,
@@ -34,7 +35,7 @@ class TextOutput:
     def __init__(self, out: TextIO, err: TextIO, on_broken: Callable[[], None]) -> None:
         self.out = out
         self.err = err
-        self.broken: OSError | None = None
+        self.broken: OSError | ValueError | None = None
         """Why stdout takes no more."""
         self._on_broken = on_broken
         self._clean = out.isatty()
@@ -44,11 +45,15 @@ class TextOutput:
         """The end of what has streamed, while it may be the beginning of a key."""
         self._in_line = False
         """Whether the answer's last line has no end yet."""
+        self._has_shown = False
+        """Whether anything of the last answer was printed."""
 
     def __call__(self, event: object, signal: object) -> None:
         match event:
             case MessageUpdateEvent(assistant_message_event=TextDeltaEvent(delta=delta)):
                 self._write(delta)
+            case MessageStartEvent(message=AssistantMessage()):
+                self._has_shown = False
             case MessageEndEvent(message=AssistantMessage()):
                 self.end_line()
             case ToolExecutionStartEvent() | ToolExecutionUpdateEvent() | ToolExecutionEndEvent() if self._shows_tools:
@@ -57,7 +62,8 @@ class TextOutput:
                 self._lines.stop()
             case RetryStartEvent():
                 waits = f"trying again in {event.delay:g} s ({event.attempt} of {event.max_attempts})"
-                self.say(f"{event.error_message}; {waits}")
+                void = "; what was printed of the answer is void" if self._has_shown else ""
+                self.say(f"{event.error_message}; {waits}{void}")
             case CompactionStartEvent():
                 self.say("the conversation comes near the model's window; its older part is being summarised")
             case CompactionEndEvent(error_message=str(problem)):
@@ -89,6 +95,7 @@ class TextOutput:
             text = printable(text)
         if text:
             self._put(text)
+            self._has_shown = True
             self._in_line = not text.endswith("\n")
 
     def _put(self, text: str) -> None:
@@ -97,7 +104,7 @@ class TextOutput:
         try:
             self.out.write(text)
             self.out.flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: somebody has closed it
             self.broken = error
             self._on_broken()
 

@@ -14,7 +14,6 @@ import msgspec
 from agentcli.agent.errors import (
     AuthError,
     BadRequestError,
-    BadResponseError,
     ContextOverflowError,
     ModelNotFoundError,
     OverloadedError,
@@ -134,7 +133,8 @@ def error_of_body(body: bytes, *, url: str, provider: str) -> ProviderError:
     if isinstance(value, dict) and "error" in value:
         return error_of_event(value["error"], provider=provider)
     what = "JSON without a stream" if value is not None else "a web page" if b"<" in body[:200] else "no event stream"
-    return BadResponseError(
+    # It would be the same the next time: somebody else answers there, or the server cannot stream.
+    return BadRequestError(
         f"{provider} answered with {what} at {url}", hint="check `base_url`, and that the server can stream"
     )
 

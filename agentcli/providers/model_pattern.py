@@ -118,7 +118,7 @@ class _Search:
     def unlisted(self, text: str, level: ThinkingLevel | None) -> Model:
         """Step 4. What is not known of the model is what most models are, unless it is a variant of a listed one."""
         name, id = self._split(text)
-        if not (name and id):
+        if not (name and id) or id.startswith(":"):
             raise self._nothing(text)
         provider = self.listing.provider(name)
         models = self.listing.models_of(name)

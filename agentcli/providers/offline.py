@@ -138,7 +138,8 @@ def _replace(old: str, new: str, path: str) -> Call:
 
 
 def _write(content: str, path: str) -> Call:
-    return Call("write", {"path": path, "content": content if content.endswith("\n") else content + "\n"})
+    ends = not content or content.endswith("\n")
+    return Call("write", {"path": path, "content": content if ends else content + "\n"})
 
 
 def _write_named(path: str, content: str) -> Call:
@@ -154,7 +155,7 @@ def _list(folder: str = ".") -> Call:
 
 
 _QUOTED = r"\"[^\"]*\"|'[^']*'|`[^`]*`"
-_NAME = rf"({_QUOTED}|[^\s\"'`]*[^\s\"'`.?!,;])"
+_NAME = rf"({_QUOTED}|[^\s\"'`]*[^\s\"'`.?!,;]|\.\.?)"
 _TEXT = rf"({_QUOTED}|.+?)"
 _FILE = rf"(?:the\s+)?(?:file\s+)?{_NAME}(?:\s+file)?\s*[.?!]*"
 _FOLDER = rf"(?:the\s+)?(?:(?:folder|directory)\s+)?{_NAME}(?:\s+(?:folder|directory))?\s*[.?!]*"

@@ -27,7 +27,7 @@ from msgspec import Struct
 from agentcli.agent import errors
 from agentcli.agent.assistant_events import AssistantMessageEvent
 from agentcli.agent.context import Context, StreamOptions
-from agentcli.agent.errors import BadResponseError, ConfigError, ProviderError
+from agentcli.agent.errors import BadRequestError, ConfigError, ProviderError
 from agentcli.agent.messages import AssistantMessage, StopReason, Usage
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
@@ -72,7 +72,7 @@ class ScriptedStream:
         self.requests.append(context)
         number, self._next = self._next, self._next + 1
         if number >= len(self.answers):
-            raise BadResponseError(f"the script has {len(self.answers)} answers, and this is request {number + 1}")
+            raise BadRequestError(f"the script has {len(self.answers)} answers, and this is request {number + 1}")
         partial = PartialMessage(model)
         yield partial.start()
         for step in self.answers[number]:

@@ -28,6 +28,8 @@ WIRE_APIS: dict[str, str] = {
     "openai-completions": "agentcli.providers.openai_completions",
     "openai-responses": "agentcli.providers.openai_responses",
     "anthropic-messages": "agentcli.providers.anthropic_messages",
+    "anthropic-bedrock": "agentcli.providers.anthropic_bedrock",
+    "anthropic-vertex": "agentcli.providers.anthropic_vertex",
     "offline": "agentcli.providers.offline",
     "scripted": "agentcli.providers.scripted",
     "replay": "agentcli.providers.replay",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agentcli.agent.errors import UsageError
 from agentcli.agent.messages import ImageContent, TextContent, UserContent, UserMessage
+from agentcli.agent.surrogates import without_surrogates
 
 MAX_FILE_BYTES = 1 << 20
 """A larger file is better read by the agent, in parts."""
@@ -47,7 +48,7 @@ def build_prompt(
         parts.append(expand(instruction))
     if not parts:
         raise UsageError("there is no prompt", hint='agentcli run "what to do", or pipe it in')
-    content: list[UserContent] = [TextContent("\n\n".join(parts)), *images]
+    content: list[UserContent] = [TextContent(without_surrogates("\n\n".join(parts))), *images]
     return UserMessage(content)
 
 

@@ -30,7 +30,8 @@ def choose_model(catalog: Catalog, settings: Settings, asked: str | None, contex
         takes_level = context.model.provider in catalog.names() and context.thinking_level in list(ThinkingLevel)
         level = f":{context.thinking_level}" if takes_level else ""
         try:
-            return _decide(*catalog.resolve(full_id + level, has_key=has_key), settings, context)
+            model, asked_level = catalog.resolve(full_id + level, has_key=has_key)
+            return _decide(model, asked_level, settings, context, OFFLINE_NOTICE if model.api == "offline" else None)
         except AgentcliError as error:
             notice = f"the session's model {full_id} cannot be used: {error.message}"
     if settings.model is not None:

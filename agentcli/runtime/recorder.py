@@ -27,6 +27,11 @@ class SessionRecorder:
         self._saved: list[str] = []
         agent.subscribe(self._listen)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that was said could be written."""
+        return not self._unsaved
+
     async def _listen(self, event: object, signal: object) -> None:
         if isinstance(event, MessageEndEvent):
             self._unsaved.append(event.message)

@@ -34,6 +34,7 @@ from agentcli.runtime.repair import missing_results
 from agentcli.runtime.retries import Retries
 from agentcli.runtime.summarizer import Summarizer
 from agentcli.sessions.context import ModelChoice, SessionContext
+from agentcli.tools.orphans import end_orphans
 
 if TYPE_CHECKING:
     from agentcli.runtime.slash_commands import SlashCommand
@@ -88,6 +89,11 @@ class Runtime:
     def is_busy(self) -> bool:
         """Whether a prompt is worked on, retries and their waits included."""
         return self._working is not None and not self._working.done()
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether everything that was said is in the session; False after a failure to write that still lasts."""
+        return self._recorder.is_complete
 
     @property
     def last_message(self) -> AssistantMessage | None:
@@ -314,7 +320,10 @@ class Runtime:
         # What cannot be made is told when the session cannot be written.
         with contextlib.suppress(ConfigError):
             make_private(home() if self.options.session.in_memory else sessions_folder())
-        for result in missing_results(self.agent.state.messages):
+        missing = missing_results(self.agent.state.messages)
+        if missing:
+            end_orphans()
+        for result in missing:
             self.session.append_message(result)
             self.agent.state.messages.append(result)
         state = self.agent.state

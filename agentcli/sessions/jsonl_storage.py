@@ -5,6 +5,7 @@ process or a full disk) is set aside in `FILE.torn` and reported. Opening reads 
 only its place in the tree; the rest is decoded when it is asked for.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -223,7 +224,8 @@ class JsonlSessionStorage(SessionStorage):
             give_name(partial, self.path)
             self._is_unlisted = True
         except OSError as error:
-            partial.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                partial.unlink()
             self._size = 0
             self.close()
             raise storage_error(self.path, error) from None

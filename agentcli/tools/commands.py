@@ -8,6 +8,7 @@ from pathlib import Path
 from agentcli.agent.errors import ToolError
 from agentcli.tools.command_output import CommandOutput, Snapshot
 from agentcli.tools.options import ToolOptions
+from agentcli.tools.orphans import mark_name
 from agentcli.tools.process_tree import Mark, find_tree, kill_all
 from agentcli.tools.shell_command import ShellCommand
 from agentcli.tools.spill import SpillFolder
@@ -47,7 +48,7 @@ class Commands:
     def __init__(self, options: ToolOptions, spill: SpillFolder) -> None:
         self._options = options
         self._spill = spill
-        self._mark_name = f"_AGENTCLI_MARK_{os.urandom(8).hex()}"
+        self._mark_name = mark_name()
         self._count = 0
         self._living: dict[int, ShellCommand] = {}
         """Commands that run or have left something running."""

@@ -56,7 +56,7 @@ def test_a_server_that_cannot_be_reached(command: Command):
         (Reply.error(404, {"error": {"message": "The model m1 does not exist", "code": "model_not_found"}}), 1, "m1"),
         (Reply.error(400, {"error": {"message": "bad thing"}}), 1, "bad thing"),
         (Reply.error(429, {"error": {"code": "insufficient_quota", "message": "pay first"}}), 1, "pay first"),
-        (Reply.raw(b"<html>hello</html>", headers={"content-type": "text/html"}), 75, "127.0.0.1"),
+        (Reply.raw(b"<html>hello</html>", headers={"content-type": "text/html"}), 1, "base_url"),
         (Reply.raw(b"data: {nonsense\n\n"), 75, ""),
         (Reply.raw(b"data: [DONE]\n\n"), 75, ""),
         (Reply.of("half an answer", cut=300), 75, ""),
@@ -144,20 +144,20 @@ def test_without_a_home(command: Command):
 def test_sessions_that_are_none(command: Command):
     notes = command.folder / "notes.jsonl"
     notes.write_text("hello\n")
-    check(command.run("run", "--session", str(notes), "hi"), 1, "not a session")
+    check(command.run("run", "--session", str(notes), "hi"), 2, "not a session")
     assert notes.read_text() == "hello\n"
-    check(command.run("run", "--session", "0000", "hi"), 1, "no session 0000")
-    check(command.run("run", "--session", "./none.jsonl", "hi"), 1, "none.jsonl")
-    check(command.run("run", "--continue", "hi"), 1, "no session in")
+    check(command.run("run", "--session", "0000", "hi"), 2, "no session 0000")
+    check(command.run("run", "--session", "./none.jsonl", "hi"), 2, "none.jsonl")
+    check(command.run("run", "--continue", "hi"), 2, "no session in")
     check(command.run("run", "--continue", "--no-session", "hi"), 2, "exclude each other")
-    check(command.run("sessions", "show", "0000"), 1, "no session 0000")
+    check(command.run("sessions", "show", "0000"), 2, "no session 0000")
 
 
 def test_a_session_whose_folder_is_gone(command: Command, tmp_path: Path):
     command.run("run", "run echo hi")
     (session,) = (command.home / "sessions").glob("*/*.jsonl")
     command.folder.rename(tmp_path / "moved")
-    check(command.run("run", "--session", str(session), "run pwd", cwd=tmp_path), 1, str(command.folder), "--cwd")
+    check(command.run("run", "--session", str(session), "run pwd", cwd=tmp_path), 2, str(command.folder), "--cwd")
     assert (
         command.run("run", "--session", str(session), "--cwd", str(tmp_path), "run pwd", cwd=tmp_path).out
         == f"{tmp_path}\n"
@@ -240,3 +240,80 @@ def test_a_full_disk_behind_stdout_is_told(command: Command):
     assert process.returncode == 1
     assert "could not be written" in process.stderr
     assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["sessions", "list"], ["models"], ["--help"], ["config", "show"], ["--version"]], ids=" ".join
+)
+def test_no_command_leaves_a_traceback_on_a_full_disk_or_a_closed_pipe(command: Command, words: list[str]):
+    command.run("run", "run echo hi")
+    for target in ("> /dev/full", "| true", ">&-"):
+        line = f'set -o pipefail; "{AGENTCLI}" {" ".join(words)} {target}'
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=command.folder,
+            env=command.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        assert done.returncode in {"> /dev/full": (1,), "| true": (0, 141), ">&-": (0,)}[target]
+
+
+def test_closed_streams_are_no_failure(command: Command):
+    for closed in ("2>&-", ">&-", ">&- 2>&-"):
+        line = f'"{AGENTCLI}" run --no-session "run touch ran" {closed}'
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=command.folder,
+            env=command.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+        (command.folder / "ran").unlink()
+
+
+def test_an_answer_that_the_locale_cannot_write_is_written_as_far_as_it_can(command: Command):
+    (command.folder / "ünï.txt").write_text("Grüße 💩\n")
+    done = command.run("run", "--no-session", "what is in ünï.txt", environment={"PYTHONIOENCODING": "ascii"})
+    assert (done.code, done.out) == (0, "Gr??e ?\n")
+
+
+def test_a_prompt_that_is_not_utf8_works_as_far_as_it_can(command: Command):
+    done = subprocess.run(
+        [AGENTCLI, "run", "--no-session", b"write a\xff to sur.txt"],
+        cwd=command.folder,
+        env=command.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert (command.folder / "sur.txt").read_text() == "a\ufffd\n"
+
+
+def test_a_session_that_cannot_be_stored_is_told_and_no_success(command: Command):
+    blocked = command.folder / "file"
+    blocked.touch()
+    done = command.run("run", "run echo hi", environment={"AGENTCLI_HOME": str(blocked)})
+    assert (done.code, done.out) == (1, "hi\n")
+    assert "Traceback" not in done.err
+    assert "cannot be continued" in done.err
+
+
+def test_what_a_killed_run_left_running_ends_when_the_conversation_goes_on(command: Command, server: FakeServer):
+    command.use_server(server.url)
+    marker = f"8{os.getpid() % 100000}"
+    server.answer(Call("bash", {"command": f"setsid sleep {marker} & touch started; sleep {marker}"}))
+    process = command.start("run", "go")
+    deadline = time.monotonic() + 20
+    while not (command.folder / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    server.answer("on we go")
+    assert command.run("run", "--continue", "continue").code == 0
+    assert not subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout

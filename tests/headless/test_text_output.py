@@ -47,7 +47,7 @@ def test_text_streams_and_each_message_ends_its_line():
     ("event", "says"),
     [
         (NoticeEvent("look\x1b[31m"), "agentcli: look[31m\n"),
-        (RetryStartEvent(1, 3, 2.0, "too busy"), "agentcli: too busy; trying again in 2 s (1 of 3)\n"),
+        (RetryStartEvent(1, 3, 2.0, "too busy"), "agentcli: too busy; trying again in 2 s (1 of 3); what was printed of the answer is void\n"),
         (CompactionStartEvent("threshold"), "agentcli: the conversation comes near the model's window; its older part is being summarised\n"),
         (CompactionEndEvent(reason="threshold", error_message="no"), "agentcli: the conversation was not summarised: no\n"),
         (CompactionEndEvent(reason="threshold", summary="short"), ""),

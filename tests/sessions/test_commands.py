@@ -68,7 +68,7 @@ def test_forks_are_new_sessions_and_leave_the_old_one_as_it_was(command: Command
     assert command.run("run", "--session", at, "list .").code == 0
     assert file.read_bytes() == before
     refused = command.run("sessions", "fork", id, "--before", entry(command, id, "read: Hello"))
-    assert refused.code == 1 and "no message of the user" in refused.err
+    assert refused.code == 2 and "no message of the user" in refused.err
 
 
 def test_a_list_can_be_searched(command: Command):
@@ -156,5 +156,5 @@ def test_compacting_asks_the_model(command: Command, tmp_path: Path):
 )
 def test_what_is_not_there_is_one_line(command: Command, arguments: tuple[str, ...]):
     done = command.run("sessions", *arguments)
-    assert done.code == 1 and done.out == ""
+    assert done.code == 2 and done.out == ""
     assert len(done.err.splitlines()) == 1
