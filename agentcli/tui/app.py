@@ -148,9 +148,14 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _show_request(self) -> None:
         before = self.permission.request
-        self.permission.show(self.chat.requests if self.chat else [], bool(self.editor.text.strip()))
+        requests = self.chat.requests if self.chat else []
+        self.permission.show(requests, draft=bool(self.editor.text.strip()), writing=self.reason.display)
         if self.permission.request is not before:
+            # A reason that nobody asks for any more is not thrown away.
+            unsent = self.reason.text if self.reason.display else ""
             self._write_reason(False)
+            self.reason.put("")
+            self._give_back([unsent])
         asked = self.permission.request is not None
         for widget in (self.editor, self.reason):
             widget.set_class(asked, "-asked")
@@ -163,12 +168,13 @@ class ChatApp(App[None], inherit_bindings=False):
     # What the person does
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and not event.is_forwarded and not self.reason.display:
-            if choice := self.permission.take(event):
+        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
+        if typed and self.chat is not None and self.chat.requests and not self.reason.display:
+            if isinstance(event, events.Key) and (choice := self.permission.take(event)):
                 self._answer(choice)
                 return
-        elif isinstance(event, events.Paste) and not event.is_forwarded:
-            self.permission.wait()
+            if isinstance(event, events.Paste):
+                self.permission.wait()
         await super().on_event(event)
 
     def _answer(self, choice: Choice, reason: str | None = None) -> None:
@@ -192,10 +198,7 @@ class ChatApp(App[None], inherit_bindings=False):
         # Not `focus`, which comes late: the next letter is for the one that is shown.
         self.screen.set_focus(shown)
         hidden.display = False
-        if not writing:
-            # A reason that nobody asks for any more is not thrown away.
-            self._give_back([self.reason.text])
-            self.reason.put("")
+        self._show_request()
 
     def on_reason_editor_given(self, message: ReasonEditor.Given) -> None:
         self._answer(Choice.REASON, message.reason)

@@ -4,10 +4,11 @@ What would run is shown as it is, but for characters that nobody would see: thos
 out as elsewhere, for the shell would get them. What does not fit is left out in the middle: both ends matter.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
-from agentcli.tui.items.call_text import Call, argument_lines
 from agentcli.tui.palette import Palette, Tone
 from agentcli.tui.rows import Row, Run, row, wrapped
 
@@ -17,32 +18,51 @@ if TYPE_CHECKING:
 END_CHARS = 4_000
 """So much of each end of a text is laid out."""
 WAITING = "stop typing for a second, then:"
-_SHORT_KEYS = "ysanr"
-"""The keys alone, for terminals that have no room for words."""
+_SHORT_KEYS = {"y": "once", "s": "session", "a": "always", "n": "no", "r": "reason"}
+"""For terminals that have no room for more words."""
+
+
+class Stage(StrEnum):
+    """What a key would do."""
+
+    QUIET = "quiet"
+    """Nothing yet: somebody is typing."""
+    READY = "ready"
+    REASON = "reason"
+    """It writes the reason for a denial."""
 
 
 def request_rows(
-    request: "PermissionRequestEvent", more: int, *, ready: bool, draft: bool, width: int, height: int, palette: Palette
+    request: "PermissionRequestEvent",
+    more: int,
+    stage: Stage,
+    *,
+    draft: bool,
+    width: int,
+    height: int,
+    palette: Palette,
 ) -> list[Row]:
     """At least one row and at most `height`.
 
     Args:
         more: how many requests come after this one.
-        ready: whether a key would be taken for an answer.
         draft: whether Enter belongs to a draft.
     """
-    after = f"  ({more} more after this)" if more else ""
-    keys = _key_rows(request, ready, draft, width, palette)
-    if height < len(keys) + 2:
-        keys = [row([(_short_keys(request, ready), palette[Tone.WARNING])], width)]
+    keys = _key_rows(request, stage, draft, width, palette)
+    short = (_short_keys(request, stage, width), palette[Tone.WARNING])
     if height < 2:
-        return [row([(f"{_short_keys(request, ready)} ", palette[Tone.WARNING]), _about(request, palette)], width)]
-    head = [row([("? ", palette[Tone.WARNING]), _question(request, palette), (after, palette[Tone.DIM])], width)]
-    gutter = [("  │ ", palette[Tone.DIM])]
-    body = [
-        line for runs in _body(request, palette) for line in wrapped(runs, width, first=gutter, rest=gutter, keep_spaces=True)
-    ]
-    return head + _both_ends(body, height - len(head) - len(keys), width, palette) + keys
+        letters = (f"{_short_keys(request, stage, 0)} ", palette[Tone.WARNING])
+        return [row([letters, _about(request, palette)], width)]
+    if height < len(keys) + 2:
+        keys = [row([short], width)]
+    after = f"  ({more} more after this)" if more else ""
+    head = row([("? ", palette[Tone.WARNING]), _question(request, palette), (after, palette[Tone.DIM])], width)
+    body = _framed(_body(request, palette), width, palette)
+    why = _framed([[_why(request, palette)]], width, palette)
+    left = height - 1 - len(keys)
+    # What would run matters more than why it is asked.
+    body = [*body, *why] if len(body) + len(why) <= left else _both_ends(body, left, width, palette)
+    return [head, *body, *keys]
 
 
 def visible(text: str) -> str:
@@ -64,26 +84,37 @@ def _about(request: "PermissionRequestEvent", palette: Palette) -> Run:
 
 
 def _body(request: "PermissionRequestEvent", palette: Palette) -> list[list[Run]]:
-    """What would run, a list of runs a line or more, and why it is asked."""
-    arguments, lines = request.arguments, list[list[Run]]()
-    command = str(arguments.get("command", "")) if request.tool_name == "bash" else ""
-    if command:
-        lines.append([(_bounded(visible(command)), palette[Tone.TEXT])])
+    """What would run, a list of runs a line or more."""
+    arguments = request.arguments
+    about = [_about(request, palette)]
     match request.tool_name:
+        case "bash":
+            return [[(_bounded(visible(str(arguments.get("command", "")))), palette[Tone.TEXT])]]
         case "write":
-            lines += [[_about(request, palette)], *_changes("+", arguments.get("content"), palette)]
+            return [about, *_changes("+", arguments.get("content"), palette)]
         case "edit":
-            lines.append([_about(request, palette)])
-            for old, new in _edits(arguments.get("edits")):
-                lines += [*_changes("-", old, palette), *_changes("+", new, palette)]
-        case _ if not command:
-            lines.append([_about(request, palette)])
-            texts = argument_lines(Call(request.tool_name, {name: _plain(value) for name, value in arguments.items()}))
-            lines += [[(text, palette[Tone.DIM])] for text in texts]
+            pairs = _edits(arguments.get("edits"))
+            changes = [[*_changes("-", old, palette), *_changes("+", new, palette)] for old, new in pairs]
+            return [about, *(line for change in changes for line in change)]
+        case "read" | "grep" | "find" | "ls":
+            return [about]
         case _:
-            pass
-    part = f"{visible(request.about)}: " if command and request.about.strip() != command.strip() else ""
-    return [*lines, [(f"asked because {part}{visible(request.because)}", palette[Tone.QUOTE])]]
+            dim = palette[Tone.DIM]
+            return [about, *([(f"{visible(name)}: {_value(value)}", dim)] for name, value in arguments.items())]
+
+
+def _why(request: "PermissionRequestEvent", palette: Palette) -> Run:
+    command = str(request.arguments.get("command", request.about)) if request.tool_name == "bash" else request.about
+    part = f"{visible(request.about)}: " if request.about.strip() != command.strip() else ""
+    return f"asked because {part}{visible(request.because)}", palette[Tone.QUOTE]
+
+
+def _framed(lines: Sequence[list[Run]], width: int, palette: Palette) -> list[Row]:
+    gutter = [("  │ ", palette[Tone.DIM])]
+    framed: list[Row] = []
+    for runs in lines:
+        framed += wrapped(runs, width, first=gutter, rest=gutter, keep_spaces=True)
+    return framed
 
 
 def _edits(edits: Any) -> list[tuple[Any, Any]]:
@@ -103,8 +134,9 @@ def _changes(mark: str, text: Any, palette: Palette) -> list[list[Run]]:
     return [[(f"{mark} {line}", palette[tone])] for line in lines]
 
 
-def _plain(value: Any) -> Any:
-    return _bounded(visible(value)) if isinstance(value, str) else value
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return _bounded(visible(text))
 
 
 def _bounded(text: str) -> str:
@@ -128,23 +160,41 @@ def _both_ends(body: list[Row], height: int, width: int, palette: Palette) -> li
     return [*body[:first], row([note], width), *body[-last:]]
 
 
-def _key_rows(request: "PermissionRequestEvent", ready: bool, draft: bool, width: int, palette: Palette) -> list[Row]:
+def _key_rows(request: "PermissionRequestEvent", stage: Stage, draft: bool, width: int, palette: Palette) -> list[Row]:
     """The keys and what they do, and the rules that two of them would add."""
+    if stage is Stage.REASON:
+        return [row([("Write why; the model is told.", palette[Tone.WARNING])], width)]
+    ready = stage is Stage.READY
     key, word = (palette[Tone.STRONG], palette[Tone.TEXT]) if ready else (palette[Tone.DIM], palette[Tone.DIM])
     names = [("y" if draft else "y/Enter", "allow once")]
     if request.suggested_rules:
         names += [("s", "this session"), ("a", "always")]
     names += [("n/Esc", "deny"), ("r", "deny, say why")]
-    # A choice is not broken: its words hang together.
-    runs = [run for name, does in names for run in ((name, key), (f"\xa0{does.replace(' ', '\xa0')}   ", word))]
-    rows = wrapped([(f"{WAITING} ", palette[Tone.WARNING])], width) if not ready else []
-    rows += wrapped(runs, width)
+    rows = wrapped([(WAITING, palette[Tone.WARNING])], width) if not ready else []
+    line: list[Run] = []
+    used = 0
+    for name, does in names:
+        cells = len(name) + len(does) + 4
+        if line and used + cells - 3 > width:
+            rows.append(row(line, width))
+            line, used = [], 0
+        line += [(name, key), (f" {does}   ", word)]
+        used += cells
+    rows.append(row(line, width))
     if request.suggested_rules:
         rules = ", ".join(visible(rule) for rule in request.suggested_rules)
         rows += wrapped([(f"s and a add: allow {_bounded(rules)}", palette[Tone.DIM])], width)
     return rows
 
 
-def _short_keys(request: "PermissionRequestEvent", ready: bool) -> str:
-    keys = "".join(key for key in _SHORT_KEYS if request.suggested_rules or key not in "sa")
-    return f"{keys}?" if ready else "…"
+def _short_keys(request: "PermissionRequestEvent", stage: Stage, width: int) -> str:
+    """The keys in few words, or without words if there is no room for them."""
+    match stage:
+        case Stage.QUIET:
+            return WAITING if width >= len(WAITING) else "…"
+        case Stage.REASON:
+            return "why?"
+        case Stage.READY:
+            keys = {key: does for key, does in _SHORT_KEYS.items() if request.suggested_rules or key not in "sa"}
+            words = "  ".join(f"{key} {does}" for key, does in keys.items())
+            return words if len(words) <= width else f"{''.join(keys)}?"

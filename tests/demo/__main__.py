@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from agentcli.config.settings import Settings
+from agentcli.config.settings import PermissionMode, Settings
 from agentcli.runtime.runtime import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.tui.app import ChatApp
@@ -71,7 +71,10 @@ async def draw() -> str:
         os.environ.update(AGENTCLI_HOME=str(Path(place) / "home"), HOME=place)
         os.chdir(folder)
         options = RuntimeOptions(
-            settings=Settings(), model="scripted:demo.jsonl", session=SessionChoice(in_memory=True)
+            settings=Settings(),
+            model="scripted:demo.jsonl",
+            session=SessionChoice(in_memory=True),
+            permission_mode=PermissionMode.AUTO,
         )
         app = ChatApp(options)
         async with app.run_test(size=(100, 36)) as pilot:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentcli.config.settings import RetrySettings, Settings
+from agentcli.config.settings import PermissionMode, RetrySettings, Settings
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.tui.app import ChatApp
@@ -30,10 +30,15 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def make_app(work: Path) -> MakeApp:
-    """`make_app(answers…)` makes an app whose model gives these answers; options by name."""
+    """`make_app(answers…)` makes an app whose model gives these answers; options by name.
+
+    It lets every call run, unless `mode` says otherwise; None is the app's own mode.
+    """
     made = 0
 
-    def make(*answers: Answer, continue_: bool = False, **settings: Any) -> ChatApp:
+    def make(
+        *answers: Answer, continue_: bool = False, mode: PermissionMode | None = PermissionMode.AUTO, **settings: Any
+    ) -> ChatApp:
         nonlocal made
         made += 1
         # A process plays each script file once.
@@ -44,6 +49,7 @@ def make_app(work: Path) -> MakeApp:
                 settings=Settings(retry=retry, **settings),
                 model=f"scripted:{script}",
                 session=SessionChoice(continue_=continue_),
+                permission_mode=mode,
             )
         )
 

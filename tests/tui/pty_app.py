@@ -22,6 +22,7 @@ class PtyApp:
     folder: where it works; its home is beside it.
     answers: of the scripted model.
     program: Python that makes and runs another app, in place of the command.
+    mode: of permissions.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class PtyApp:
         size: tuple[int, int] = (80, 24),
         options: tuple[str, ...] = (),
         program: str = "",
+        mode: str = "auto",
     ) -> None:
         script = write_script(folder / "script.jsonl", *answers)
         self.columns, self.rows = size
@@ -38,7 +40,8 @@ class PtyApp:
             name: value for name, value in os.environ.items() if not name.startswith(("TEXTUAL", "COLUMNS", "LINES"))
         }
         env |= {"AGENTCLI_HOME": str(folder.parent / "home"), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        argv = ["-c", program] if program else ["-m", "agentcli", "--model", f"scripted:{script}", *options]
+        command = ["-m", "agentcli", "--model", f"scripted:{script}", "--permission-mode", mode, *options]
+        argv = ["-c", program] if program else command
         self.raw = b""
         self.process = pexpect.spawn(
             sys.executable, argv, cwd=str(folder), env=env, dimensions=(self.rows, self.columns), timeout=30

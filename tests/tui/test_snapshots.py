@@ -12,12 +12,12 @@ from agentcli.agent.events import ToolExecutionEndEvent, ToolExecutionStartEvent
 from agentcli.agent.messages import AssistantMessage, StopReason, TextContent, ThinkingContent, user_message
 from agentcli.agent.tools import AgentToolResult
 from agentcli.config.settings import Settings
-from agentcli.runtime.events import RetryStartEvent
+from agentcli.runtime.events import PermissionRequestEvent, RetryStartEvent
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.tui.app import ChatApp
 from agentcli.tui.items.tool_panel import ToolPanel
-from tests.tui.drive import ready, write_script
+from tests.tui.drive import ready, until, write_script
 
 SIZES = [(80, 24), (120, 40)]
 MARKDOWN = """## What I found
@@ -114,6 +114,27 @@ async def scrolled_back(pilot: Pilot[Any], app: ChatApp) -> None:
 STATES = [at_the_start, in_conversation, with_tools, with_a_queue, after_failures, scrolled_back]
 
 
+async def asking(pilot: Pilot[Any], app: ChatApp) -> None:
+    assert app.chat is not None
+    await in_conversation(pilot, app)
+    edits = [{"old_text": "return line.split('=')", "new_text": "return line.partition('=')[::2]\n# [b]both[/] sides"}]
+    app.chat.requests = [
+        PermissionRequestEvent(
+            id=f"p{number}",
+            tool_call_id="c",
+            tool_name="edit",
+            arguments={"path": "src/parser.py", "edits": edits},
+            about="edit src/parser.py",
+            because="the mode is ask, and no rule allows it",
+            suggested_rules=["edit(/home/me/project/**)"],
+        )
+        for number in (1, 2)
+    ]
+    app.editor.put("a draft")
+    app._show_state()
+    await until(pilot, lambda: app.permission.is_ready)
+
+
 class PictureApp(ChatApp):
     """Its `run` returns what it was ended with, as the taker of pictures expects."""
 
@@ -137,6 +158,10 @@ def picture(snap_compare: Any, prepare: Prepare, size: tuple[int, int]) -> bool:
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_a_state_looks_as_it_did(snap_compare: Any, state: Prepare, size: tuple[int, int]) -> None:
     assert picture(snap_compare, state, size)
+
+
+def test_a_question_looks_as_it_did(snap_compare: Any) -> None:
+    assert picture(snap_compare, asking, (80, 24))
 
 
 def test_a_small_terminal_shows_what_matters(snap_compare: Any) -> None:

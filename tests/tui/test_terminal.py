@@ -47,6 +47,18 @@ def test_follow_up_keys(start: Callable[..., PtyApp], key: str) -> None:
     app.until("follow-up: and then")
 
 
+def test_esc_denies_and_ctrl_d_quits_while_it_asks(start: Callable[..., PtyApp], work: Path) -> None:
+    call = [{"tool": "bash", "arguments": {"command": "touch made"}}]
+    app = start(call, call, mode="ask")
+    app.write("go\r")
+    app.until(lambda shown: "Allow bash?" in shown and "stop typing" not in shown)
+    app.write("\x1b")
+    app.until(lambda shown: "did not allow" in shown and "Allow bash?" in shown)
+    app.write("\x04")
+    assert app.wait() == 0
+    assert is_put_back(app) and not (work / "made").exists()
+
+
 @pytest.mark.parametrize("way", ["ctrl+d", "ctrl+c twice"])
 def test_quitting_puts_the_terminal_back(start: Callable[..., PtyApp], way: str) -> None:
     app = start()
@@ -239,7 +251,7 @@ def test_what_is_typed_at_once_is_sent_when_there_is_an_agent(work: Path) -> Non
 
 def test_an_error_at_the_start_is_one_line(work: Path) -> None:
     app = PtyApp(work, options=("--session", "no-such-session"))
-    assert app.wait() == 1
+    assert app.wait() == 2
     after = app.raw[app.raw.rindex(b"\x1b[?1049l") :].decode()
     assert "agentcli: " in after and "no-such-session" in after and "Traceback" not in after
     assert is_put_back(app)

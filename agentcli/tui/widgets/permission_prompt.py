@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.geometry import Size
+from textual.keys import Keys
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
 from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.request_rows import request_rows
+from agentcli.tui.request_rows import Stage, request_rows
 
 if TYPE_CHECKING:
     from agentcli.runtime.events import PermissionRequestEvent
 
 QUIET_S = 1.0
 """So long nobody may have typed before a key is an answer."""
-EDITOR_ROWS, FOOTER_ROWS, QUEUE_ROWS = 5, 1, 6
-"""What the others take at most while it is asked; see the class `-asked`."""
+EDITOR_ROWS, QUEUE_ROWS, OTHER_ROWS = 5, 6, 2
+"""What the others take at most while it is asked (see the class `-asked`); one row each of transcript and footer."""
 ROOMY = 24
 """With so many rows the queue is shown too."""
 SHARE = 0.6
@@ -49,6 +50,8 @@ KEYS = {
     "escape": Choice.DENY,
     "r": Choice.REASON,
 }
+READING = frozenset({"pageup", "pagedown", "ctrl+home", "ctrl+end", Keys.Ignore})
+"""Keys that are no typing: they scroll, or mean nothing."""
 
 
 class PermissionPrompt(Widget):
@@ -69,6 +72,7 @@ class PermissionPrompt(Widget):
         """What is asked; None if nothing is."""
         self._more = 0
         self._draft = False
+        self._writing = False
         self._palette = Palette({})
         self._ready_at: float | None = None
         """Since when keys are answers, on the monotonic clock; None while they are not."""
@@ -83,15 +87,16 @@ class PermissionPrompt(Widget):
         self._palette = palette
         self.refresh(layout=True)
 
-    def show(self, requests: "Sequence[PermissionRequestEvent]", draft: bool) -> None:
+    def show(self, requests: "Sequence[PermissionRequestEvent]", *, draft: bool, writing: bool) -> None:
         """Args:
         requests: what waits for an answer, first come first.
         draft: whether something is written in the editor.
+        writing: whether the person writes a reason.
         """
         first, more = (requests[0] if requests else None), max(len(requests) - 1, 0)
-        if first is self.request and (more, draft) == (self._more, self._draft):
+        if first is self.request and (more, draft, writing) == (self._more, self._draft, self._writing):
             return
-        self._more, self._draft = more, draft
+        self._more, self._draft, self._writing = more, draft, writing
         if first is not self.request:
             self.request = first
             self.display = first is not None
@@ -100,7 +105,7 @@ class PermissionPrompt(Widget):
 
     def take(self, key: events.Key) -> Choice | None:
         """What a key answers, if it answers. What does not is typing, after which there has to be quiet again."""
-        if self.request is None:
+        if self.request is None or key.key in READING:
             return None
         choice = KEYS.get(key.key)
         in_time = self._ready_at is not None and key.time > self._ready_at
@@ -151,7 +156,7 @@ class PermissionPrompt(Widget):
             self._rows = request_rows(
                 self.request,
                 self._more,
-                ready=self.is_ready,
+                Stage.REASON if self._writing else Stage.READY if self.is_ready else Stage.QUIET,
                 draft=self._draft,
                 width=width,
                 height=height,
@@ -162,6 +167,6 @@ class PermissionPrompt(Widget):
 def room(rows: int) -> int:
     """How many rows it may take of a terminal, so that the editor and the footer stay in view."""
     if rows < EDITOR_ROWS * 2:
-        return max(rows - FOOTER_ROWS - 1, 1)
+        return max(rows - OTHER_ROWS - 1, 1)
     queue = QUEUE_ROWS if rows >= ROOMY else 0
-    return min(int(rows * SHARE), rows - FOOTER_ROWS - EDITOR_ROWS - queue)
+    return min(int(rows * SHARE), rows - OTHER_ROWS - EDITOR_ROWS - queue)
