@@ -63,9 +63,13 @@ class ChatApp(App[None], inherit_bindings=False):
         """None until the runtime is there."""
         self._early: list[Editor.Submitted] = []
         """Sent before there was a runtime."""
-        self._leaving = Leaving(self)
+        self._leaving = Leaving(self._kill_children, lambda code: self.exit(return_code=code))
         self._interrupted_at = -QUIT_WITHIN_S
         self._clock: Timer | None = None
+
+    def _kill_children(self) -> None:
+        if self.runtime is not None:
+            self.runtime.kill_now()
 
     @property
     def runtime(self) -> "Runtime | None":

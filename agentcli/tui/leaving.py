@@ -7,15 +7,12 @@ import sys
 import termios
 import threading
 import traceback
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from rich.text import Text
 from textual.worker import WorkerFailed
 
 from agentcli.tui.clean import clean
-
-if TYPE_CHECKING:
-    from agentcli.tui.app import ChatApp
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PATIENCE_S = 5.0
@@ -30,11 +27,13 @@ _PUT_BACK = (
 
 class Leaving:
     """Args:
-    app: what is to end.
+    kill: ends every child process at once.
+    exit: ends the app, with an exit code.
     """
 
-    def __init__(self, app: "ChatApp") -> None:
-        self.app = app
+    def __init__(self, kill: Callable[[], None], exit: Callable[[int], None]) -> None:
+        self._kill = kill
+        self._exit = exit
         self._code: int | None = None
         self._watchdog: threading.Timer | None = None
         self._attributes: list[object] | None = None
@@ -49,15 +48,14 @@ class Leaving:
 
     def leave(self, code: int) -> None:
         """End with this exit code, what runs first. The second call does not wait."""
-        if self.app.runtime is not None:
-            self.app.runtime.kill_now()
+        self._kill()
         if self._code is not None:
             self._cut_short()
         self._code = code
         self._watchdog = threading.Timer(PATIENCE_S, self._cut_short)
         self._watchdog.daemon = True
         self._watchdog.start()
-        self.app.exit(return_code=code)
+        self._exit(code)
 
     def done(self) -> None:
         """The end is reached: nothing is left to watch over."""
