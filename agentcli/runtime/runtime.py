@@ -30,7 +30,8 @@ from agentcli.runtime.foundation import Foundation, lay_foundation
 from agentcli.runtime.masking import masked_end, masked_error
 from agentcli.runtime.navigation import Moved, adopt_context, move
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.runtime.repair import missing_results
+from agentcli.runtime.refused_images import RefusedImages
+from agentcli.runtime.repair import drop_failed_turn, missing_results
 from agentcli.runtime.retries import Retries
 from agentcli.runtime.summarizer import Summarizer
 from agentcli.sessions.context import ModelChoice, SessionContext
@@ -78,6 +79,8 @@ class Runtime:
         self._retries = Retries(agent, options.settings.retry)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
         self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
+        self._images = RefusedImages(foundation.recorder.session)
+        agent.convert_to_llm = self._images.convert_to_llm
         agent.stream_function = self._stream
         agent.prepare_next_turn = self._compactor.prepare_next_turn
         agent.get_api_key = self._key_for
@@ -276,6 +279,7 @@ class Runtime:
             await self._run(lambda prompts=messages: self.agent.prompt(prompts))
             await self._retry()
             await self._recover_from_overflow()
+            await self._recover_from_images()
             messages = [] if self._is_over() else self._queued()
 
     async def _finish(self) -> None:
@@ -288,6 +292,14 @@ class Runtime:
             return
         end = await self._compactor.run(CompactionReason.OVERFLOW, self._controller.signal)
         if end is not None and end.will_retry:
+            await self._run(self.agent.continue_)
+            await self._retry()
+
+    async def _recover_from_images(self) -> None:
+        """If the server refused an image, leave it out, and make the request again."""
+        if self._images.note(self.last_message, self.agent.state.messages):
+            await self.notify("the server refused an image, so the images so far are left out from now on")
+            drop_failed_turn(self.agent.state.messages)
             await self._run(self.agent.continue_)
             await self._retry()
 
