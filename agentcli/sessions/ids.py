@@ -3,7 +3,6 @@
 import os
 import time
 from datetime import UTC, datetime
-from uuid import UUID
 
 _last = 0
 """Milliseconds and counter (12 bits) of the last id."""
@@ -16,7 +15,9 @@ def new_id() -> str:
     _last = now if now > _last else _last + 1
     random = int.from_bytes(os.urandom(8)) & (1 << 62) - 1
     high = _last >> 12 << 16 | 0x7 << 12 | _last & 0xFFF
-    return str(UUID(int=high << 64 | 0b10 << 62 | random))
+    # Written here, since `uuid` would cost 2 ms of every start.
+    digits = f"{high << 64 | 0b10 << 62 | random:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def now_iso() -> str:
