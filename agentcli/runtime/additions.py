@@ -52,10 +52,12 @@ class Additions:
         if options.extensions:
             self._load_extensions()
 
-    def tool_names(self) -> list[str]:
-        """The built-in tools that are on."""
+    def tool_names(self, active: list[str] | None) -> list[str]:
+        """The built-in tools that are on; `active` are those that the session says, if it says any."""
         if self.mode == PermissionMode.READ_ONLY:
             return list(READ_ONLY_TOOL_NAMES)
+        if active is not None:
+            return [name for name in active if name in TOOL_NAMES]
         chosen = self._settings.tools
         if chosen is None:
             return list(DEFAULT_TOOL_NAMES)

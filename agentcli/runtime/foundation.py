@@ -80,7 +80,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         spill_dir=spill_folder,
         image_input="image" in decision.model.input,
     )
-    toolset = create_toolset(tool_options, additions.tool_names())
+    toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
     tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()
     client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
     agent = Agent(

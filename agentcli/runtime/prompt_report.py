@@ -30,7 +30,7 @@ def report_prompt(configuration: Configuration, cwd: Path, options: RuntimeOptio
     settings = configuration.settings
     additions = Additions(cwd, options, settings, configuration.project)
     parts = [_part(part.name, part.text) for part in additions.prompt_parts()]
-    tools = create_toolset(ToolOptions(cwd=cwd, bash_timeout_s=settings.bash_timeout), additions.tool_names()).tools
+    tools = create_toolset(ToolOptions(cwd=cwd, bash_timeout_s=settings.bash_timeout), additions.tool_names(None)).tools
     for tool in [*tools, *additions.added_tools().values()]:
         declared = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
         parts.append(_part(f"tool {tool.name}", msgspec.json.encode(declared).decode()))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agentcli.agent.convert import convert_to_llm
+from agentcli.agent.hooks import ConvertToLlm
 from agentcli.agent.messages import (
     AgentMessage,
     AssistantMessage,
@@ -20,6 +20,7 @@ from agentcli.agent.messages import (
     UserMessage,
     now_ms,
 )
+from agentcli.agent.streaming import resolved
 from agentcli.sessions.entries import CustomEntry
 from agentcli.sessions.session import Session
 
@@ -30,10 +31,12 @@ OMITTED = TextContent("(image left out: the server refused it)")
 class RefusedImages:
     """Args:
     session: where it is noted until when images are left out.
+    convert: makes what the model reads.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, convert: ConvertToLlm) -> None:
         self._session = session
+        self._convert = convert
         self._until = max(
             (
                 int(entry.data.get("until", 0))
@@ -43,9 +46,9 @@ class RefusedImages:
             default=0,
         )
 
-    def convert_to_llm(self, messages: Sequence[AgentMessage]) -> list[Message]:
+    async def convert_to_llm(self, messages: list[AgentMessage]) -> list[Message]:
         """The messages that the model reads, without the images that were refused."""
-        converted = convert_to_llm(messages)
+        converted = await resolved(self._convert(messages))
         return [self._without(message) for message in converted] if self._until else converted
 
     def note(self, answer: AssistantMessage | None, messages: Sequence[AgentMessage]) -> bool:

@@ -79,7 +79,7 @@ class Runtime:
         self._retries = Retries(agent, options.settings.retry)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
         self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
-        self._images = RefusedImages(foundation.recorder.session)
+        self._images = RefusedImages(foundation.recorder.session, agent.convert_to_llm)
         agent.convert_to_llm = self._images.convert_to_llm
         agent.stream_function = self._stream
         agent.prepare_next_turn = self._compactor.prepare_next_turn

@@ -8,7 +8,7 @@ import pytest
 
 from agentcli.agent.errors import AgentBusyError, UsageError
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage, text_of
-from agentcli.config.settings import RetrySettings, Settings
+from agentcli.config.settings import PermissionMode, RetrySettings, Settings
 from agentcli.runtime.events import (
     AgentSettledEvent,
     EntryAppendedEvent,
@@ -322,3 +322,16 @@ def test_a_wait_is_what_the_server_asks_or_doubles_up_to_a_limit():
 async def test_choices_that_contradict_each_other_are_refused(make: Make, choice: SessionChoice):
     with pytest.raises(UsageError, match="exclude"):
         make(session=choice)
+
+
+async def test_tools_that_a_session_switched_on_are_on_again_after_a_resume(make: Make):
+    first = make([say("hello")])
+    await first.prompt("hi")
+    first.session.append_active_tools_change(["read", "grep", "from-the-future"])
+    path = first.session.storage.path
+    await first.close()
+    again = make(session=SessionChoice(reference=str(path)))
+    assert [tool.name for tool in again.agent.state.tools] == ["read", "grep"]
+    await again.close()
+    looking = make(session=SessionChoice(reference=str(path)), permission_mode=PermissionMode.READ_ONLY)
+    assert [tool.name for tool in looking.agent.state.tools] == ["read", "grep", "find", "ls"]
