@@ -25,11 +25,21 @@ def end_orphans() -> list[int]:
     ended: list[int] = []
     for pid, environment in _environments():
         owners = {int(owner) for owner in _MARK.findall(environment)}
-        if pid != os.getpid() and any(not _is_alive(owner) for owner in owners):
+        if pid != os.getpid() and any(not _is_alive(owner) for owner in owners) and _is_of_our_kind(pid):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
                 ended.append(pid)
     return ended
+
+
+def _is_of_our_kind(pid: int) -> bool:
+    """Whether a process counts pids as we do: in a container, the owner's pid would mean another process."""
+    try:
+        return Path(f"/proc/{pid}/ns/pid").readlink() == Path("/proc/self/ns/pid").readlink()
+    except FileNotFoundError:  # no Linux, or the process has just ended
+        return not Path("/proc/self/ns").exists()
+    except OSError:
+        return False
 
 
 def _is_alive(pid: int) -> bool:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,13 @@ class Command:
             input = ""
         out, err = process.communicate(input, timeout=60)
         return Finished(process.returncode, out, err)
+
+    def wait_for(self, name: str) -> None:
+        """Return when a command has made this file in the folder; fail if it does not."""
+        deadline = time.monotonic() + 20
+        while not (self.folder / name).exists():
+            assert time.monotonic() < deadline, f"{name} was never made"
+            time.sleep(0.01)
 
     def peak_memory(self, *arguments: str) -> float:
         """The peak resident memory of a run, in MiB."""

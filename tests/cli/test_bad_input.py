@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -202,9 +201,7 @@ def test_a_signal_ends_the_run_in_order(command: Command, server: FakeServer, nu
     marker = f"7{os.getpid() % 100000}.{int(number)}"
     server.answer(Call("bash", {"command": f"sleep {marker} & touch started; sleep {marker}"}))
     process = command.start("run", "go")
-    deadline = time.monotonic() + 20
-    while not (command.folder / "started").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    command.wait_for("started")
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 128 + number
@@ -309,9 +306,7 @@ def test_what_a_killed_run_left_running_ends_when_the_conversation_goes_on(comma
     marker = f"8{os.getpid() % 100000}"
     server.answer(Call("bash", {"command": f"setsid sleep {marker} & touch started; sleep {marker}"}))
     process = command.start("run", "go")
-    deadline = time.monotonic() + 20
-    while not (command.folder / "started").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    command.wait_for("started")
     process.kill()
     process.communicate()
     server.answer("on we go")

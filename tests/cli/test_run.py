@@ -158,9 +158,7 @@ def test_a_killed_run_can_be_continued(command: Command, server: FakeServer):
     command.use_server(server.url)
     server.answer(Call("bash", {"command": "touch started; sleep 60"}))
     process = command.start("run", "go")
-    deadline = time.monotonic() + 20
-    while not (command.folder / "started").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    command.wait_for("started")
     process.kill()
     process.communicate()
     server.answer("on we go")
