@@ -115,6 +115,7 @@ class Agent:
 
     @property
     def is_running(self) -> bool:
+        """Whether a run goes on, the listeners of its last event included."""
         return self._run is not None and not self._run.done()
 
     @property
@@ -171,12 +172,15 @@ class Agent:
         return self.follow_up_queue.enqueue(as_messages(input, images)[0])
 
     def has_queued_messages(self) -> bool:
+        """Whether anything waits, in either queue."""
         return bool(self.steering_queue) or bool(self.follow_up_queue)
 
     def clear_steering_queue(self) -> list[AgentMessage]:
+        """Take back every steering message that waits, next first."""
         return self.steering_queue.clear()
 
     def clear_follow_up_queue(self) -> list[AgentMessage]:
+        """Take back every follow-up that waits, next first."""
         return self.follow_up_queue.clear()
 
     def clear_all_queues(self) -> list[AgentMessage]:

@@ -7,6 +7,7 @@ that the model gets, or None to leave it out.
 import re
 from collections.abc import Iterable
 from functools import singledispatch
+from typing import cast
 
 from agentcli.agent.messages import (
     AgentMessage,
@@ -27,11 +28,16 @@ BRANCH_SUMMARY_PREFIX = (
     "The person came back from another branch of this conversation. What happened there:\n\n<summary>\n"
 )
 BRANCH_SUMMARY_SUFFIX = "\n</summary>"
+_AS_THEY_ARE = frozenset[type]({UserMessage, AssistantMessage, ToolResultMessage})
 
 
 def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     """Every message that the model is to read, in order."""
-    converted = (convert_message(message) for message in messages)
+    listed = list(messages)
+    if _AS_THEY_ARE.issuperset(map(type, listed)):
+        # Before every request, and nearly always. One by one it would take longer with every turn.
+        return cast("list[Message]", listed)
+    converted = map(convert_message, listed)
     return [message for message in converted if message is not None]
 
 

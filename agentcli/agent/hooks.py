@@ -76,6 +76,8 @@ class AgentLoopTurnUpdate(Struct, frozen=True):
 BeforeToolCall = Callable[[BeforeToolCallContext, AbortSignal], MaybeAwaitable[BeforeToolCallResult | None]]
 AfterToolCall = Callable[[AfterToolCallContext, AbortSignal], MaybeAwaitable[AfterToolCallResult | None]]
 PrepareNextTurn = Callable[[PrepareNextTurnContext, AbortSignal], MaybeAwaitable[AgentLoopTurnUpdate | None]]
+PrepareRequest = Callable[[], AgentLoopTurnUpdate | None]
+"""Called right before each request, so that the model may change during a run. Not async: nothing can come between."""
 ShouldStopAfterTurn = Callable[[PrepareNextTurnContext], MaybeAwaitable[bool]]
 TransformContext = Callable[[list[AgentMessage], AbortSignal], MaybeAwaitable[list[AgentMessage]]]
 ConvertToLlm = Callable[[list[AgentMessage]], MaybeAwaitable[list[Message]]]

@@ -153,6 +153,8 @@ class _Run:
 
     async def _turn(self) -> AsyncGenerator[AgentEvent, None]:
         """One answer of the model, and the results of its calls."""
+        if self.config.prepare_request:
+            self._apply(self.config.prepare_request())
         message: AssistantMessage | None = None
         asked = stream_assistant_response(self.context, self.config, signal=self.signal, stream_fn=self.stream_fn)
         async with aclosing(asked) as events:

@@ -9,6 +9,7 @@ from agentcli.agent.hooks import (
     GetApiKey,
     GetMessages,
     PrepareNextTurn,
+    PrepareRequest,
     ShouldStopAfterTurn,
     TransformContext,
 )
@@ -27,6 +28,7 @@ class AgentLoopConfig(StreamOptions, frozen=True, kw_only=True):
     get_follow_up_messages: GetMessages | None = None
     should_stop_after_turn: ShouldStopAfterTurn | None = None
     prepare_next_turn: PrepareNextTurn | None = None
+    prepare_request: PrepareRequest | None = None
     tool_execution: ToolExecutionMode = ToolExecutionMode.PARALLEL
     before_tool_call: BeforeToolCall | None = None
     after_tool_call: AfterToolCall | None = None

@@ -79,7 +79,7 @@ def print_session_tree(reference: str, everything: bool) -> None:
 
 
 def print_stats(reference: str, as_json: bool) -> None:
-    from agentcli.headless.session_lines import stats_lines
+    from agentcli.sessions.stats_lines import stats_lines
 
     session = _to_read(reference)
     stats = session.get_stats()

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agentcli.agent.messages import AgentMessage, Usage, UserContent
+from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessage
 from agentcli.agent.surrogates import data_without_surrogates
 
 VERSION = 3
@@ -223,6 +223,11 @@ def _decode_unknown(line: bytes, head: EntryHead | None) -> UnknownEntry:
         if head is None:
             raise
         return UnknownEntry(type=DAMAGED, id=head.id, parent_id=head.parent_id)
+
+
+def is_said_by_user(entry: Entry) -> bool:
+    """Whether it is a message of the user: with the first one a session is worth a file."""
+    return isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)
 
 
 def head_of(entry: Entry) -> EntryHead:

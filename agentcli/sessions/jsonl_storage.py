@@ -13,16 +13,15 @@ from io import FileIO
 from pathlib import Path
 
 from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import UserMessage
 from agentcli.sessions.entries import (
     Entry,
-    MessageEntry,
     SessionHeader,
     SessionInfoEntry,
     decode_entry,
     decode_header,
     encode_line,
     head_of,
+    is_said_by_user,
 )
 from agentcli.sessions.formats import is_foreign
 from agentcli.sessions.ids import new_id, now_iso
@@ -171,7 +170,7 @@ class JsonlSessionStorage(SessionStorage):
         if self._read_only:
             raise SessionError("storage", f"the session {self.path} was opened for reading only")
         if self._is_new:
-            if not (isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)):
+            if not is_said_by_user(entry):
                 self._waiting[entry.id] = entry
                 return
             self._make_file()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
 from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
-from agentcli.sessions.entries import SessionHeader
+from agentcli.sessions.entries import SessionHeader, decode_entry, is_said_by_user
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.listing import SessionInfo, read_info
@@ -78,6 +78,26 @@ class JsonlSessionRepo:
         finally:
             storage.close()
         return self.open(self._path_of(header))
+
+    def branch_off(self, source: Session, leaf_id: str | None, *, cwd: Path) -> Session:
+        """A new session that begins as one branch of an open one, what is not in its file yet included.
+
+        As of any new session, its file appears with the first user message.
+
+        Raises:
+            SessionError: `storage`.
+        """
+        storage = source.storage
+        parent = storage.path if isinstance(storage, JsonlSessionStorage) and storage.path.exists() else None
+        header = replace(self._new_header(cwd, parent), metadata=storage.header.metadata)
+        lines = list(branch_lines(storage, leaf_id))
+        if leaf_id is not None and any(is_said_by_user(entry) for entry in source.get_branch(leaf_id)):
+            publish(self._path_of(header), header, lines)
+            return self.open(self._path_of(header))
+        session = Session(JsonlSessionStorage.create(self._path_of(header), header))
+        for line in lines:
+            session.storage.append_entry(decode_entry(line))
+        return session
 
     def import_file(self, path: Path, *, cwd: Path | None = None) -> Path:
         """Make a session of a file from elsewhere. Returns the new file; the old one stays as it is.

@@ -38,10 +38,12 @@ class Session:
 
     @property
     def header(self) -> SessionHeader:
+        """What the file's first line says: id, folder, when it was made, what it was forked from."""
         return self.storage.header
 
     @property
     def id(self) -> str:
+        """What the session is found by, as `--session` takes it."""
         return self.header.id
 
     @property
@@ -56,18 +58,23 @@ class Session:
 
     @property
     def name(self) -> str | None:
+        """What a person called the session; None if nobody did."""
         return self.storage.name
 
     def append_message(self, message: AgentMessage) -> str:
+        """One message of the conversation. The first one of the user makes the file of a new session."""
         return self._append(MessageEntry(**self._base(), message=message))
 
     def append_thinking_level_change(self, thinking_level: str) -> str:
+        """From here on the model is asked to think so much: a value of `agent.models.ThinkingLevel`."""
         return self._append(ThinkingLevelChangeEntry(**self._base(), thinking_level=thinking_level))
 
     def append_model_change(self, provider: str, model_id: str) -> str:
+        """From here on this model answers."""
         return self._append(ModelChangeEntry(**self._base(), provider=provider, model_id=model_id))
 
     def append_active_tools_change(self, active_tool_names: list[str]) -> str:
+        """From here on these tools are on, and no others."""
         return self._append(ActiveToolsChangeEntry(**self._base(), active_tool_names=active_tool_names))
 
     def append_compaction(
@@ -81,6 +88,15 @@ class Session:
         retained_tail: list[AgentMessage] | None = None,
         from_hook: bool = False,
     ) -> str:
+        """From here on a summary stands in the context for what came before.
+
+        Args:
+            first_kept_entry_id: from this entry on what came before stays in the context.
+            tokens_before: what the context had, estimated.
+            usage: what the summary took.
+            retained_tail: messages that stay in place of those entries.
+            from_hook: whether an extension wrote the summary.
+        """
         entry = CompactionEntry(
             **self._base(),
             summary=summary,
@@ -94,11 +110,13 @@ class Session:
         return self._append(entry)
 
     def append_custom(self, custom_type: str, data: Any = None) -> str:
+        """An extension's own data, which is no part of the context: plain data, as JSON has it."""
         return self._append(CustomEntry(**self._base(), custom_type=custom_type, data=data))
 
     def append_custom_message(
         self, custom_type: str, content: str | list[UserContent], *, display: bool = True, details: Any = None
     ) -> str:
+        """An extension's own message, which the model reads as the user's. `display`: whether people see it."""
         return self._append(
             CustomMessageEntry(
                 **self._base(), custom_type=custom_type, content=content, display=display, details=details
@@ -106,6 +124,7 @@ class Session:
         )
 
     def append_label(self, target_id: str, label: str | None) -> str:
+        """Mark an entry; None or an empty label takes the mark away. Raises SessionError also with `not_found`."""
         self.storage.require(target_id)
         return self._append(LabelEntry(**self._base(), target_id=target_id, label=label))
 
@@ -145,6 +164,7 @@ class Session:
         return self._append(entry)
 
     def get_entry(self, id: str) -> Entry | None:
+        """One entry, on whichever branch; None if there is none of this id."""
         return self.storage.get_entry(id)
 
     def get_entries(self) -> list[Entry]:
@@ -156,6 +176,7 @@ class Session:
         return self.storage.find_entries(type)
 
     def get_label(self, id: str) -> str | None:
+        """The mark of an entry, if it has one."""
         return self.storage.get_label(id)
 
     def get_stats(self) -> SessionStats:
@@ -179,6 +200,7 @@ class Session:
         self.storage.sync()
 
     def close(self) -> None:
+        """Let go of the file and of its lock. It may be called twice."""
         self.storage.close()
 
     def _state_before(self, path: list[EntryHead]) -> list[Entry]:

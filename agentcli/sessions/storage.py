@@ -6,7 +6,7 @@ gets a suffix: no entry is lost, whatever happened to the file.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import SessionError
@@ -37,6 +37,8 @@ class SessionStorage(ABC):
         self.labels: dict[str, str] = {}
         """By entry id."""
         self.name: str | None = None
+        self.on_append: Callable[[Entry], None] | None = None
+        """Told every entry when it has been kept, in order."""
         self._leaf_id: str | None = None
         self._heads: dict[str, EntryHead] = {}
 
@@ -77,6 +79,8 @@ class SessionStorage(ABC):
         self._keep(entry)
         self._heads[entry.id] = head_of(entry)
         self._apply(entry)
+        if self.on_append is not None:
+            self.on_append(entry)
 
     def get_leaf_id(self) -> str | None:
         """The entry that the next one follows; None before the first."""

@@ -6,7 +6,17 @@ import msgspec
 from msgspec import Struct
 
 from agentcli.agent.convert import convert_message
-from agentcli.agent.messages import AgentMessage, AssistantMessage, ToolResultMessage, UserMessage, text_of
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
 from agentcli.agent.text import one_line
 from agentcli.sessions.entries import (
     OFF_TREE,
@@ -125,9 +135,30 @@ def describe_message(message: AgentMessage) -> str:
         case ToolResultMessage():
             mark = "✗ " if message.is_error else ""
             return one_line(f"{mark}{message.tool_name}: {text_of(message.content)}")
+        case BashExecutionMessage():
+            return one_line(f"$ {message.command}")
         case _:
             converted = convert_message(message)
             return one_line(f"{message.role}: {text_of(converted.content) if converted else ''}")
+
+
+def full_text(entry: Entry) -> str:
+    """What an entry says, as it is; empty for one that says nothing (calls, changes of settings, marks)."""
+    match entry:
+        case MessageEntry(message=BashExecutionMessage() as message):
+            return f"$ {message.command}\n{message.output}"
+        case MessageEntry(message=CompactionSummaryMessage() | BranchSummaryMessage() as message):
+            return message.summary
+        case MessageEntry(
+            message=UserMessage() | AssistantMessage() | ToolResultMessage() | CustomMessage() as message
+        ):
+            return text_of(message.content)
+        case CompactionEntry() | BranchSummaryEntry():
+            return entry.summary
+        case CustomMessageEntry():
+            return text_of(entry.content)
+        case _:
+            return ""
 
 
 def call_arguments(arguments: dict) -> str:

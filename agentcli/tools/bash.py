@@ -69,6 +69,16 @@ class BashToolDetails(Struct, omit_defaults=True):
     """What was left running."""
 
 
+class CommandEnd(Struct, frozen=True):
+    """How a command ended."""
+
+    snapshot: Snapshot
+    details: BashToolDetails
+    lines: list[str]
+    """What there is to say of its end, what it left running last."""
+    is_error: bool
+
+
 def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> AgentTool:
     """Args:
     commands: who runs them and ends what they leave; without it, nobody ends what is left when the loop is closed.
@@ -88,11 +98,12 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
             if arguments.command.strip():
                 raise ToolError("a call has a command or a job, not both; nothing was run", hint="leave command empty")
             return await _look_after(table, arguments, timeout, signal)
-        _check_command(arguments.command)
+        check_command(arguments.command)
         command = table.launch(arguments.command, _shower(on_update))
         if arguments.background:
             return await _start_job(table, command, timeout)
-        return await _run(table, command, timeout or options.bash_timeout_s, signal)
+        end = await run_to_end(table, command, timeout or options.bash_timeout_s, signal)
+        return _result(command, end.snapshot, end.lines, end.details, is_error=end.is_error)
 
     return AgentTool(
         name="bash",
@@ -122,7 +133,8 @@ def _checked_timeout(timeout: float | None) -> float | None:
     raise ToolError(f"timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {timeout:g}")
 
 
-def _check_command(text: str) -> None:
+def check_command(text: str) -> None:
+    """Raises ToolError if a text is no command."""
     if not text.strip():
         raise ToolError("command must not be empty")
     if "\0" in text:
@@ -148,8 +160,12 @@ def _shower(on_update: OnUpdate | None) -> Callable[[Snapshot], None] | None:
     return show
 
 
-async def _run(table: Commands, command: ShellCommand, seconds: float, signal: AbortSignal) -> AgentToolResult:
-    """Run to the end, or to the timeout, or to the abort."""
+async def run_to_end(table: Commands, command: ShellCommand, seconds: float | None, signal: AbortSignal) -> CommandEnd:
+    """Run to the end, or to the timeout (None: there is none), or to the abort.
+
+    Raises:
+        ToolError: it could not be started.
+    """
     aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     remove = signal.on_abort(lambda: None if aborted.done() else aborted.set_result(None))
     try:
@@ -159,7 +175,7 @@ async def _run(table: Commands, command: ShellCommand, seconds: float, signal: A
             return _ended(table, command)
         had_exited = command.return_code is not None
         await command.stop()
-        how = _how_stopped(command, aborted.done(), seconds, had_exited)
+        how = _how_stopped(command, aborted.done(), seconds or 0.0, had_exited)
         return _stopped(command, how, was_aborted=aborted.done())
     except asyncio.CancelledError:
         command.kill_now()
@@ -186,7 +202,7 @@ def _how_stopped(command: ShellCommand, was_aborted: bool, seconds: float, had_e
     return f"{how}; the command and all it had started were killed"
 
 
-def _ended(table: Commands, command: ShellCommand) -> AgentToolResult:
+def _ended(table: Commands, command: ShellCommand) -> CommandEnd:
     snapshot = command.output.take_new()
     return_code = command.return_code or 0
     lines = [exit_line(return_code)]
@@ -196,15 +212,15 @@ def _ended(table: Commands, command: ShellCommand) -> AgentToolResult:
         details.background = [BackgroundProcess(one.pid, command_of(one.pid)) for one in command.background]
         listed = "; ".join(f"{one.pid} {one.command}" for one in details.background)
         lines.append(f"Still running in the background (job {job}, ends with agentcli): {listed}")
-    return _result(command, snapshot, lines, details, is_error=return_code != 0)
+    return CommandEnd(snapshot, details, lines, return_code != 0)
 
 
-def _stopped(command: ShellCommand, how: str, *, was_aborted: bool) -> AgentToolResult:
+def _stopped(command: ShellCommand, how: str, *, was_aborted: bool) -> CommandEnd:
     snapshot = command.output.snapshot()
     details = _details(command, snapshot)
     details.aborted = was_aborted
     details.timed_out = not was_aborted
-    return _result(command, snapshot, [how], details, is_error=True)
+    return CommandEnd(snapshot, details, [how], True)
 
 
 async def _start_job(table: Commands, command: ShellCommand, seconds: float | None) -> AgentToolResult:

@@ -23,17 +23,18 @@ class Toolset:
 
     def __init__(self, tools: list[AgentTool], commands: Commands, spill: SpillFolder) -> None:
         self.tools = tools
-        self._commands = commands
+        self.commands = commands
+        """Who runs commands, those that the person types too."""
         self._spill = spill
 
     async def close(self) -> None:
         """End jobs and background children (TERM, then KILL) and remove the files of long outputs."""
-        await self._commands.close()
+        await self.commands.close()
         self._spill.remove()
 
     def kill_now(self) -> None:
         """The same at once, with KILL, without a loop. May be called more than once."""
-        self._commands.kill_now()
+        self.commands.kill_now()
         self._spill.remove()
 
 

@@ -20,12 +20,16 @@ from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.atomic_write import write_atomically, write_error
 from agentcli.tools.file_access import FileAccess
 from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.line_counter import LineCounter
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.paths import display_path, find_target, kind_of, readable
 from agentcli.tools.text_file import SAMPLE_BYTES, TextKind, sniff
 from agentcli.tools.truncate import line_count, plural
 
 DESCRIPTION = "Create a file, or replace all of one. Makes parent folders. To change parts of a file use edit."
+
+MAX_DIFF_BYTES = 1 << 18
+"""No diff is made of a larger file."""
 
 
 class WriteToolInput(Struct):
@@ -42,6 +46,8 @@ class WriteToolDetails(Struct, omit_defaults=True):
     encoding: str = "utf-8"
     kept_bom: bool = False
     kept_crlf: bool = False
+    diff: str = ""
+    """As that of an edit, for a file that was there before; empty for a new one, and for a very large one."""
 
 
 def create_write_tool(options: ToolOptions, files: FileAccess | None = None) -> AgentTool:
@@ -82,6 +88,7 @@ def write_file(path: Path, content: str, known: KnownFiles) -> WriteToolDetails:
         raise _not_encodable(path, kind, error) from None
     if created:
         _make_parents(path)
+    diff = "" if created else _diff(path, data, kind)
     known.seen(path, write_atomically(path, [data]))
     return WriteToolDetails(
         path=readable(path),
@@ -91,6 +98,7 @@ def write_file(path: Path, content: str, known: KnownFiles) -> WriteToolDetails:
         encoding=kind.encoding,
         kept_bom=bool(kind.bom),
         kept_crlf=crlf and "\n" in text,
+        diff=diff,
     )
 
 
@@ -137,6 +145,21 @@ def _is_crlf(sample: bytes, file: Any, kind: TextKind) -> bool:
         last = b"\r" if chunk.endswith(b"\r") else b""
         chunk = file.read(1 << 20)
     return found
+
+
+def _diff(path: Path, new: bytes, kind: TextKind) -> str:
+    """What the new content changes. Nothing if that cannot be told: the file is large, binary or not readable."""
+    from agentcli.tools.edit_diff import Change, diff_of  # 1 ms, for difflib
+
+    try:
+        with path.open("rb") as file:
+            old = file.read(MAX_DIFF_BYTES + 1)
+    except OSError:
+        return ""
+    if max(len(old), len(new)) > MAX_DIFF_BYTES or sniff(old[:SAMPLE_BYTES]) is None:
+        return ""
+    start = len(kind.bom)
+    return diff_of(LineCounter(old), kind, [Change(start, len(old), new[start:])], path.name).diff
 
 
 def _make_parents(path: Path) -> None:

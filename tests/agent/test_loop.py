@@ -306,3 +306,30 @@ async def test_the_model_is_stamped_on_its_messages():
     await subject.prompt("hi")
     last = subject.state.messages[-1]
     assert (last.api, last.provider, last.model) == (MODEL.api, MODEL.provider, MODEL.id)
+
+
+async def test_the_model_may_be_changed_right_before_each_request():
+    other = Model(id="m2", api="scripted", provider="test")
+    updates = iter([None, AgentLoopTurnUpdate(model=other, thinking_level=ThinkingLevel.HIGH)])
+    script = scripted([call("look", "a")], [say("done")])
+    asked: list[tuple[str, str]] = []
+
+    def ask(model: Model, context: Any, options: Any) -> Any:
+        asked.append((model.id, str(options.reasoning)))
+        return script(model, context, options)
+
+    looked = agent(ask, tool("look"), prepare_request=lambda: next(updates))
+    await looked.prompt("hi")
+    assert asked == [("m1", "off"), ("m2", "high")]
+
+
+async def test_a_failure_right_before_a_request_ends_the_run_in_order():
+    def prepare() -> AgentLoopTurnUpdate | None:
+        raise RuntimeError("no")
+
+    failing = agent(scripted([say("unreached")]), prepare_request=prepare)
+    words = record(failing)
+    await failing.prompt("hi")
+    assert words[-4:] == ["message_start assistant", "message_end assistant", "turn_end", "agent_end"]
+    assert words.count("turn_start") == words.count("turn_end") == 1
+    assert failing.state.error_message == "RuntimeError: no"

@@ -39,7 +39,7 @@ async def test_many_commands_run_beside_each_other(tools: Tools) -> None:
 
 
 async def test_ended_commands_are_let_go(tools: Tools) -> None:
-    commands = tools.toolset._commands
+    commands = tools.toolset.commands
     for _ in range(30):
         await tools.bash("sleep 0.01 >/dev/null 2>&1 & true")
         await tools.bash("true")

@@ -1,0 +1,71 @@
+"""What entries are and say to somebody who looks for a place in the tree."""
+
+import pytest
+
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from agentcli.sessions.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomEntry,
+    CustomMessageEntry,
+    Entry,
+    LabelEntry,
+    LeafEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionInfoEntry,
+    UnknownEntry,
+)
+from agentcli.sessions.entry_kind import EntryKind, kind_of
+from agentcli.sessions.tree import describe, full_text
+
+BASE = {"id": "1", "parent_id": None, "timestamp": "2026-01-01T00:00:00.000Z"}
+CALL = ToolCall("c", "bash", {"command": "ls"})
+
+
+def message(message: AgentMessage) -> MessageEntry:
+    return MessageEntry(**BASE, message=message)
+
+
+@pytest.mark.parametrize(
+    "entry, kind, text",
+    [
+        (message(UserMessage([TextContent("a\nb")])), EntryKind.PROMPT, "a\nb"),
+        (message(AssistantMessage([TextContent("yes"), CALL])), EntryKind.ANSWER, "yes"),
+        (message(AssistantMessage([TextContent(" \n"), CALL])), EntryKind.CALLS, " \n"),
+        (message(AssistantMessage([], error_message="failed")), EntryKind.ANSWER, ""),
+        (message(ToolResultMessage("c", "bash", [TextContent("out")])), EntryKind.RESULT, "out"),
+        (message(BashExecutionMessage("ls", "out", exclude_from_context=True)), EntryKind.OTHER, "$ ls\nout"),
+        (message(CustomMessage("note", "text")), EntryKind.OTHER, "text"),
+        (message(CompactionSummaryMessage("short")), EntryKind.OTHER, "short"),
+        (message(BranchSummaryMessage("left", "1")), EntryKind.OTHER, "left"),
+        (CompactionEntry(**BASE, summary="short"), EntryKind.SUMMARY, "short"),
+        (BranchSummaryEntry(**BASE, from_id="0", summary="left"), EntryKind.SUMMARY, "left"),
+        (CustomMessageEntry(**BASE, custom_type="note", content="text"), EntryKind.OTHER, "text"),
+        (CustomEntry(**BASE, custom_type="state"), EntryKind.SETTING, ""),
+        (ModelChangeEntry(**BASE, provider="p", model_id="m"), EntryKind.SETTING, ""),
+        (UnknownEntry(type="later", id="1"), EntryKind.SETTING, ""),
+        (LabelEntry(**BASE, target_id="0", label="x"), EntryKind.MARK, ""),
+        (SessionInfoEntry(**BASE, name="x"), EntryKind.MARK, ""),
+        (LeafEntry(**BASE, target_id="0"), EntryKind.MARK, ""),
+    ],
+)
+def test_every_entry_is_of_a_kind_and_says_something_on_one_line(entry: Entry, kind: EntryKind, text: str) -> None:
+    assert kind_of(entry) is kind
+    assert full_text(entry) == text
+    assert describe(entry).strip() and "\n" not in describe(entry)
+
+
+def test_a_command_of_the_person_is_described_by_itself() -> None:
+    assert describe(message(BashExecutionMessage("make\ntest", "ok", exclude_from_context=True))) == "$ make test"
