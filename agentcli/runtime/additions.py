@@ -47,6 +47,8 @@ class Additions:
         self._gate: PermissionGate | None = None
         self._free_folders: list[Path] = []
         self._failed_listeners: set[str] = set()
+        self.session_rules: list[tuple[str, str]] = []
+        """Verdict and rule: what the person has answered for longer than once."""
         if self._slash is not None:
             self.notices += self._slash.notices
         if options.extensions:
@@ -105,6 +107,12 @@ class Additions:
         if self._agent is not None:
             self._agent.before_tool_call = self.api.before_hook
 
+    def take_over_rules(self, other: "Additions") -> None:
+        """Let the person's answers in another session hold in this one."""
+        self.session_rules += other.session_rules
+        if self._gate is not None:
+            self._gate.permissions.add_all(other.session_rules)
+
     def answer(self, id: str, verdict: str, remember: str, reason: str | None) -> bool:
         if self._gate is None:
             return False
@@ -143,11 +151,14 @@ class Additions:
         from agentcli.runtime.permission_gate import PermissionGate  # 5 ms, for those who let everything run
         from agentcli.runtime.permissions import Permissions
 
+        permissions = Permissions(self.mode, self._settings.permissions, self._cwd, self._free_folders)
+        permissions.add_all(self.session_rules)
         self._gate = PermissionGate(
-            Permissions(self.mode, self._settings.permissions, self._cwd, self._free_folders),
+            permissions,
             self._emit,
             can_ask=self._options.answers_permissions,
             save_rule=add_permission_rule,
+            remember=lambda verdict, rule: self.session_rules.append((verdict, rule)),
         )
         # The last of the hooks: what it lets run is what runs.
         self.api.before_tool_call(self._gate)

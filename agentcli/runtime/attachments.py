@@ -1,6 +1,7 @@
 """Attachments: how piped input, `@file` arguments and words become one prompt."""
 
 import base64
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from agentcli.agent.surrogates import without_surrogates
 MAX_FILE_BYTES = 1 << 20
 """A larger file is better read by the agent, in parts."""
 
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+_MENTION = re.compile(r"""(?<!\S)@(?:"([^"\n]+)"|'([^'\n]+)'|(\S+))""")
 _IMAGE_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -50,6 +53,22 @@ def build_prompt(
         raise UsageError("there is no prompt", hint='agentcli run "what to do", or pipe it in')
     content: list[UserContent] = [TextContent(without_surrogates("\n\n".join(parts))), *images]
     return UserMessage(content)
+
+
+def images_in(text: str, cwd: Path) -> list[ImageContent]:
+    """The image files that a text names as `@path`, or `@"a path"`, each once. What is no image stays words.
+
+    Raises:
+        UsageError: an image is too large to attach, or cannot be read.
+    """
+    images: dict[Path, ImageContent] = {}
+    for found in _MENTION.finditer(text):
+        path = cwd / Path(found[1] or found[2] or found[3].rstrip(".,;:!?)")).expanduser()
+        if path.suffix.lower() in IMAGE_SUFFIXES and path not in images and path.is_file():
+            _, image = _read(path)
+            if image is not None:
+                images[path] = image
+    return list(images.values())
 
 
 def _attached(argument: str, cwd: Path) -> Path | None:

@@ -22,7 +22,7 @@ from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.summarizer import Summarizer, Summary, add_usage
 from agentcli.runtime.summary_prompts import HISTORY, TURN_PREFIX, TURN_PREFIX_HEADING, UPDATE
-from agentcli.runtime.token_estimate import context_tokens, messages_to_go_on_with
+from agentcli.runtime.token_estimate import ContextTokens, messages_to_go_on_with
 from agentcli.sessions.compaction import CompactionPlan, plan_compaction
 from agentcli.sessions.compaction_files import with_file_lists, without_file_lists
 from agentcli.sessions.entries import MessageEntry
@@ -55,6 +55,7 @@ class Compactor:
         self.session = recorder.session
         self.summarizer = summarizer
         self.settings = settings
+        self._tokens = ContextTokens()
         self._failed = False
         """Whether an automatic compaction failed in this prompt: it is not tried again and again."""
 
@@ -79,7 +80,7 @@ class Compactor:
 
     def tokens(self) -> int:
         state = self.agent.state
-        return context_tokens(state.messages, state.system_prompt, state.tools)
+        return self._tokens.of(state.messages, state.system_prompt, state.tools)
 
     def is_overflow(self, message: AssistantMessage | None) -> bool:
         """Whether an answer failed because the request did not fit into the window."""

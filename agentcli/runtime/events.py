@@ -4,7 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from agentcli.agent.messages import AgentMessage, Usage
+from agentcli.agent.messages import AgentMessage, BashExecutionMessage, Usage
+from agentcli.agent.models import ThinkingLevel
 
 
 class QueueUpdateEvent(Struct, frozen=True, tag_field="type", tag="queue_update"):
@@ -91,6 +92,46 @@ class PermissionEndEvent(Struct, frozen=True, kw_only=True, tag_field="type", ta
     remember: str = "once"
 
 
+class ModelChangedEvent(Struct, frozen=True, tag_field="type", tag="model_changed"):
+    """Another model answers from the next request on."""
+
+    provider: str
+    model_id: str
+    thinking_level: ThinkingLevel
+
+
+class ThinkingLevelChangedEvent(Struct, frozen=True, tag_field="type", tag="thinking_level_changed"):
+    """The same model is asked to think more or less from the next request on."""
+
+    thinking_level: ThinkingLevel
+
+
+class SessionInfoChangedEvent(Struct, frozen=True, tag_field="type", tag="session_info_changed"):
+    name: str | None
+    """What the session is called now; None is no name."""
+
+
+class BashExecutionStartEvent(Struct, frozen=True, tag_field="type", tag="bash_execution_start"):
+    """A command that the person typed has begun. It is no part of a run, and may go on beside one."""
+
+    id: str
+    command: str
+    exclude_from_context: bool
+
+
+class BashExecutionUpdateEvent(Struct, frozen=True, tag_field="type", tag="bash_execution_update"):
+    id: str
+    output: str
+    """All so far, or its end if it is long: in place of what was told before."""
+
+
+class BashExecutionEndEvent(Struct, frozen=True, tag_field="type", tag="bash_execution_end"):
+    """It has ended. While a run goes on, the message comes into the conversation when that has settled."""
+
+    id: str
+    message: BashExecutionMessage
+
+
 class AgentSettledEvent(Struct, frozen=True, tag_field="type", tag="agent_settled"):
     """Nothing automatic remains: no run, no retry."""
 
@@ -108,5 +149,11 @@ RuntimeEvent = (
     | SessionMovedEvent
     | PermissionRequestEvent
     | PermissionEndEvent
+    | ModelChangedEvent
+    | ThinkingLevelChangedEvent
+    | SessionInfoChangedEvent
+    | BashExecutionStartEvent
+    | BashExecutionUpdateEvent
+    | BashExecutionEndEvent
     | AgentSettledEvent
 )

@@ -39,6 +39,7 @@ class Foundation(Struct):
     recorder: SessionRecorder
     context: SessionContext
     catalog: Catalog
+    tool_options: ToolOptions
     toolset: Toolset
     client: StreamClient
     additions: Additions
@@ -70,16 +71,8 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     hidden = hidden_variables(map(catalog.provider, [*settings.providers, *additions.api.providers]))
     _know_keys(settings, hidden)
     decision = choose_model(catalog, settings, options.model, context)
-    spill_folder = home() / "spill"
-    tool_options = ToolOptions(
-        cwd=cwd,
-        hidden_env=hidden.difference(settings.keep_keys),
-        extra_env={**settings.environment, "AI_AGENT": "agentcli"},
-        shell=_shell(settings.shell, cwd),
-        bash_timeout_s=settings.bash_timeout,
-        spill_dir=spill_folder,
-        image_input="image" in decision.model.input,
-    )
+    tool_options = _tool_options(settings, cwd, hidden)
+    tool_options.image_input = "image" in decision.model.input
     toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
     tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()
     client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
@@ -95,11 +88,24 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         session_id=session.id,
     )
     recorder = SessionRecorder(agent, session)
-    additions.attach(agent, spill_folder)
+    additions.attach(agent, home() / "spill")
     notices = [*settings.warnings, *getattr(session.storage, "notices", []), *additions.notices]
     if decision.notice:
         notices.append(decision.notice)
-    return Foundation(options, agent, recorder, context, catalog, toolset, client, additions, cwd, notices)
+    return Foundation(
+        options, agent, recorder, context, catalog, tool_options, toolset, client, additions, cwd, notices
+    )
+
+
+def _tool_options(settings: Settings, cwd: Path, hidden: frozenset[str]) -> ToolOptions:
+    return ToolOptions(
+        cwd=cwd,
+        hidden_env=hidden.difference(settings.keep_keys),
+        extra_env={**settings.environment, "AI_AGENT": "agentcli"},
+        shell=_shell(settings.shell, cwd),
+        bash_timeout_s=settings.bash_timeout,
+        spill_dir=home() / "spill",
+    )
 
 
 def _shell(name: str | None, cwd: Path) -> Path | None:

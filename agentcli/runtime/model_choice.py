@@ -26,11 +26,9 @@ def choose_model(catalog: Catalog, settings: Settings, asked: str | None, contex
     notice: str | None = None
     if context.model is not None:
         full_id = f"{context.model.provider}/{context.model.model_id}"
-        # With its level: of a model that the catalog does not list, that is what says that it can think.
-        takes_level = context.model.provider in catalog.names() and context.thinking_level in list(ThinkingLevel)
-        level = f":{context.thinking_level}" if takes_level else ""
+        reference = reference_to(catalog, context.model.provider, context.model.model_id, context.thinking_level)
         try:
-            model, asked_level = catalog.resolve(full_id + level, has_key=has_key)
+            model, asked_level = catalog.resolve(reference, has_key=has_key)
             return _decide(model, asked_level, settings, context, OFFLINE_NOTICE if model.api == "offline" else None)
         except AgentcliError as error:
             notice = f"the session's model {full_id} cannot be used: {error.message}"
@@ -40,6 +38,25 @@ def choose_model(catalog: Catalog, settings: Settings, asked: str | None, contex
         return _decide(model, None, settings, context, notice)
     model, level = catalog.resolve("offline", has_key=has_key)
     return _decide(model, level, settings, context, notice or OFFLINE_NOTICE)
+
+
+def reference_to(catalog: Catalog, provider: str, model_id: str, level: str | None) -> str:
+    """How a model is named so that `Catalog.resolve` finds this one, where there is one.
+
+    With its level: of a model that the catalog does not list, that is what says that it can think.
+    """
+    takes_level = provider in catalog.names() and level in list(ThinkingLevel)
+    return f"{provider}/{model_id}:{level}" if takes_level else f"{provider}/{model_id}"
+
+
+def models_by_readiness(catalog: Catalog) -> list[Model]:
+    """All listed models, provider by provider; first those whose provider has its key, or needs none.
+
+    Raises:
+        ConfigError: the configuration of a model or a provider is wrong.
+    """
+    ready = {provider.name: not provider.needs_key or has_key(provider) for provider in catalog.providers()}
+    return sorted(catalog.models(), key=lambda model: not ready[model.provider])
 
 
 def _decide(

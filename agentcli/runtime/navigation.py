@@ -3,15 +3,9 @@
 from msgspec import Struct
 
 from agentcli.agent.abort import Aborted, AbortSignal
-from agentcli.agent.agent import Agent
 from agentcli.agent.messages import CustomMessage, UserMessage, text_of
-from agentcli.config.settings import Settings
-from agentcli.providers.catalog import Catalog
 from agentcli.runtime.branch_summary import left_entries, summarize_branch
-from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.summarizer import Summarizer
-from agentcli.runtime.token_estimate import messages_to_go_on_with
-from agentcli.sessions.context import SessionContext
 from agentcli.sessions.entries import CustomMessageEntry, MessageEntry
 from agentcli.sessions.session import Session
 
@@ -76,13 +70,3 @@ def place_of(session: Session, entry_id: str) -> tuple[str | None, str | None]:
             return head.parent_id, text_of(content)
         case _:
             return entry_id, None
-
-
-def adopt_context(agent: Agent, context: SessionContext, catalog: Catalog, settings: Settings) -> None:
-    """Make an agent go on with another context: its messages, and the model and the thinking level chosen there."""
-    agent.state.messages = messages_to_go_on_with(context)
-    decision = choose_model(catalog, settings, None, context)
-    if context.model is not None:
-        agent.state.model = decision.model
-    if context.thinking_level is not None:
-        agent.state.thinking_level = decision.thinking_level

@@ -19,7 +19,13 @@ class RuntimeOptions(Struct, frozen=True, kw_only=True):
     """As `--model` takes it."""
     session: SessionChoice = SessionChoice()
     max_turns: int | None = None
-    """Of one prompt; None is no limit."""
+    """Of one prompt: answers of the model; None is no limit. This and the next two are looked at after each turn."""
+    max_tokens: int | None = None
+    """Of one prompt: input, output and cache of all its requests, as the servers count them."""
+    max_cost: float | None = None
+    """US dollars of one prompt, as far as the prices are known."""
+    timeout: float | None = None
+    """Seconds of one prompt, its waits and retries included. It is then aborted, in order."""
     stream_fn: StreamFn | None = None
     """Asks the model in place of the providers, for programs that bring their own."""
     permission_mode: PermissionMode | None = None

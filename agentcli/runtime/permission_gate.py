@@ -38,6 +38,7 @@ class PermissionGate:
     emit: tells the listeners an event.
     can_ask: whether somebody listens and answers; without, what would be asked is blocked.
     save_rule: writes a rule where it is kept: `(verdict, rule)`.
+    remember: hears of every rule that holds for the rest of the session, the kept ones too.
     """
 
     def __init__(
@@ -47,11 +48,13 @@ class PermissionGate:
         *,
         can_ask: bool,
         save_rule: Callable[[str, str], None],
+        remember: Callable[[Verdict, str], None],
     ) -> None:
         self.permissions = permissions
         self._emit = emit
         self._can_ask = can_ask
         self._save_rule = save_rule
+        self._remember = remember
         self._numbers = itertools.count(1)
         self._open: dict[str, asyncio.Future[Answer]] = {}
 
@@ -103,6 +106,7 @@ class PermissionGate:
         rules = [rule for rule in judgement.rules if answer.allowed or rule.startswith("bash(")]
         for rule in rules:
             self.permissions.add(verdict, rule)
+            self._remember(verdict, rule)
             if answer.remember == Remember.ALWAYS:
                 try:
                     await asyncio.to_thread(self._save_rule, verdict, rule)

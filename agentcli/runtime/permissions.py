@@ -85,6 +85,11 @@ class Permissions:
         """A rule for the rest of this session. Raises ConfigError if it is none."""
         self._rules.append(Rule(verdict, text, self._root))
 
+    def add_all(self, rules: Iterable[tuple[str, str]]) -> None:
+        """Several: verdict and rule."""
+        for verdict, text in rules:
+            self.add(Verdict(verdict), text)
+
     def judge(self, tool: str, arguments: dict[str, Any]) -> Judgement:
         if self.mode == PermissionMode.READ_ONLY and tool not in READ_ONLY_TOOL_NAMES:
             return Judgement(Verdict.DENY, tool, "the mode is read-only")

@@ -34,17 +34,21 @@ class SessionRecorder:
 
     async def _listen(self, event: object, signal: object) -> None:
         if isinstance(event, MessageEndEvent):
-            self._unsaved.append(event.message)
-            try:
-                self.flush()
-            except SessionError as error:
-                await self._report(error)
-            saved, self._saved = self._saved, []
-            for entry_id in saved:
-                await self.agent.emit(EntryAppendedEvent(entry_id))
+            await self.record(event.message)
         elif isinstance(event, TurnEndEvent):
             await self.settle()
             self._syncing = asyncio.get_running_loop().run_in_executor(None, self.session.sync)
+
+    async def record(self, *messages: AgentMessage) -> None:
+        """Write messages. They are written (or it is known that they cannot be) before this first waits."""
+        self._unsaved += messages
+        try:
+            self.flush()
+        except SessionError as error:
+            await self._report(error)
+        saved, self._saved = self._saved, []
+        for entry_id in saved:
+            await self.agent.emit(EntryAppendedEvent(entry_id))
 
     def flush(self) -> None:
         """Write what could not be written before. Raises SessionError if it still cannot."""

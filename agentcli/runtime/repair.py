@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agentcli.agent.messages import AgentMessage, AssistantMessage, TextContent, ToolResultMessage
+from agentcli.tools.orphans import end_orphans
 
 INTERRUPTED_TEXT = "Interrupted: agentcli ended before this call did; effects may remain."
 
@@ -20,6 +21,15 @@ def missing_results(messages: Sequence[AgentMessage]) -> list[ToolResultMessage]
         else:
             break
     return []
+
+
+def answer_open_calls(messages: list[AgentMessage]) -> list[AgentMessage]:
+    """Answer calls that a killed process left open, and end what it left running. Returns what was added."""
+    missing: list[AgentMessage] = [*missing_results(messages)]
+    if missing:
+        end_orphans()
+    messages += missing
+    return missing
 
 
 def drop_failed_turn(messages: list[AgentMessage]) -> None:

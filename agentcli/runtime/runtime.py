@@ -2,49 +2,48 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from agentcli.agent.abort import AbortController, AbortSignal
-from agentcli.agent.agent import Input, Listener, as_messages
-from agentcli.agent.assistant_events import AssistantMessageEvent
-from agentcli.agent.context import Context, StreamOptions
-from agentcli.agent.errors import AgentBusyError, AuthError, ConfigError, ProviderError, SessionError
-from agentcli.agent.hooks import PrepareNextTurnContext
-from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason
-from agentcli.agent.models import Model
-from agentcli.agent.streaming import resolved
-from agentcli.config.credentials import forget_key, is_quick, require_key
+from agentcli.agent.abort import AbortSignal
+from agentcli.agent.agent import Input, Listener
+from agentcli.agent.errors import SessionError
+from agentcli.agent.messages import AgentMessage, AssistantMessage, BashExecutionMessage, ImageContent
+from agentcli.agent.models import Model, ThinkingLevel, supported_thinking_levels
 from agentcli.config.masking import mask, mask_data
-from agentcli.config.paths import home, make_private, sessions_folder
 from agentcli.config.settings import PermissionMode
+from agentcli.runtime.changed_files import ChangedFiles
+from agentcli.runtime.chosen_model import ChosenModel
 from agentcli.runtime.compaction import CompactionReason, Compactor
 from agentcli.runtime.events import (
-    AgentSettledEvent,
     CompactionEndEvent,
     NoticeEvent,
     QueueUpdateEvent,
+    SessionInfoChangedEvent,
     SessionMovedEvent,
 )
 from agentcli.runtime.foundation import Foundation, lay_foundation
-from agentcli.runtime.masking import masked_end, masked_error
-from agentcli.runtime.navigation import Moved, adopt_context, move
+from agentcli.runtime.limits import Limit
+from agentcli.runtime.model_choice import models_by_readiness
+from agentcli.runtime.model_requests import ModelRequests
+from agentcli.runtime.navigation import Moved, move
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.runtime.refused_images import RefusedImages
-from agentcli.runtime.repair import drop_failed_turn, missing_results
+from agentcli.runtime.outbox import Outbox
+from agentcli.runtime.prompt_work import PromptWork
 from agentcli.runtime.retries import Retries
 from agentcli.runtime.summarizer import Summarizer
-from agentcli.sessions.context import ModelChoice, SessionContext
-from agentcli.tools.orphans import end_orphans
+from agentcli.runtime.token_estimate import messages_to_go_on_with
 
 if TYPE_CHECKING:
     from agentcli.runtime.slash_commands import SlashCommand
-
-T = TypeVar("T")
+    from agentcli.runtime.stats import RuntimeStats
 
 
 class Runtime:
-    """Made by `Runtime.create`; `close()` it when done. It belongs to one event loop."""
+    """Made by `Runtime.create`; `close()` it when done. It belongs to one event loop, and to one session.
+
+    `runtime.switching` makes the runtime of another session out of it.
+    """
 
     @classmethod
     def create(cls, options: RuntimeOptions = RuntimeOptions()) -> "Runtime":
@@ -57,7 +56,7 @@ class Runtime:
 
     def __init__(self, foundation: Foundation) -> None:
         options, agent = foundation.options, foundation.agent
-        recorder, context = foundation.recorder, foundation.context
+        recorder = foundation.recorder
         self.options = options
         self.agent = agent
         self.session = recorder.session
@@ -65,33 +64,28 @@ class Runtime:
         self.cwd = foundation.cwd
         self.notices = foundation.notices
         """What the person should know before the first prompt, a line each."""
-        self.reached_max_turns = False
-        """Whether the last prompt was stopped by `max_turns` with work left to do."""
         self._recorder = recorder
-        self._recorded_model = context.model
-        self._recorded_level = context.thinking_level
         self._additions = foundation.additions
         self._toolset = foundation.toolset
         self._client = foundation.client
-        self._controller = AbortController()
-        self._working: asyncio.Task[Any] | None = None
-        self._turns = 0
-        self._retries = Retries(agent, options.settings.retry)
+        self._outbox = Outbox(agent.emit)
+        retries = Retries(agent, options.settings.retry)
+        self._requests = ModelRequests(foundation, retries)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
         self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
-        self._images = RefusedImages(foundation.recorder.session, agent.convert_to_llm)
-        agent.convert_to_llm = self._images.convert_to_llm
-        agent.stream_function = self._stream
+        self._model = ChosenModel(foundation, self._outbox.put)
+        self._work = PromptWork(foundation, retries, self._compactor, self._model)
+        self._files = ChangedFiles(agent, foundation.cwd)
+        agent.stream_function = self._requests.stream
+        agent.get_api_key = self._requests.key_for
         agent.prepare_next_turn = self._compactor.prepare_next_turn
-        agent.get_api_key = self._key_for
-        agent.should_stop_after_turn = self._is_last_turn
+        agent.options["prepare_request"] = self._model.prepare_request
         agent.steering_queue.on_change = agent.follow_up_queue.on_change = self._queue_changed
-        self._emitting: set[asyncio.Task[None]] = set()
 
     @property
     def is_busy(self) -> bool:
         """Whether a prompt is worked on, retries and their waits included."""
-        return self._working is not None and not self._working.done()
+        return self._work.is_busy
 
     @property
     def is_stored(self) -> bool:
@@ -101,38 +95,52 @@ class Runtime:
     @property
     def last_message(self) -> AssistantMessage | None:
         """The last assistant message of the transcript."""
-        messages = reversed(self.agent.state.messages)
-        return next((message for message in messages if isinstance(message, AssistantMessage)), None)
+        return self._work.last_message
 
     @property
     def context_tokens(self) -> int:
         """About how many tokens the next request has, without what is said next."""
         return self._compactor.tokens()
 
+    @property
+    def reached_limit(self) -> Limit | None:
+        """Which limit stopped the last prompt with work left: `max_turns`, `max_tokens`, `max_cost` or `timeout`."""
+        return self._work.limits.reached
+
+    @property
+    def limit_text(self) -> str | None:
+        """How it was reached, as one line."""
+        return self._work.limits.text
+
+    @property
+    def files_changed(self) -> list[str]:
+        """What `edit` and `write` changed since the runtime was made, each file once; from `cwd` if it is inside."""
+        return self._files.paths
+
+    def stats(self) -> "RuntimeStats":
+        """What the session took so far, and how full the model's window is. Reads the whole session."""
+        from agentcli.runtime.stats import RuntimeStats  # for those who ask
+
+        return RuntimeStats(self.session.get_stats(), self.context_tokens, self.agent.state.model.context_window)
+
+    def store(self) -> None:
+        """Write what could not be written before. Raises SessionError (`storage`) if it still cannot."""
+        self._recorder.flush()
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Hear every event of the agent and of the runtime. Returns `unsubscribe`."""
         return self.agent.subscribe(listener)
 
-    def require_ready(self) -> None:
-        """Raises CredentialsError if the model needs a key and there is none."""
-        require_key(self.catalog.provider(self.agent.state.model.provider))
-
     def prompt(self, input: Input, images: Sequence[ImageContent] = ()) -> asyncio.Task[None]:
         """Work on a prompt until nothing automatic remains. It goes on by itself; await the task for its end.
 
-        A text may call a template, a skill or a command of an extension: `/name arguments`.
+        A text may call a template, a skill or a command of an extension: `/name arguments`. What is queued meanwhile is
+        worked on too, however late it comes; after an abort, a failure or a limit it waits for the person.
 
         Raises:
             AgentBusyError: another prompt is worked on.
         """
-        if self.is_busy:
-            hint = "use steer() to reach this run, follow_up() to go on after it, or abort() first"
-            raise AgentBusyError("prompt() while the agent is running", hint=hint)
-        self._controller = AbortController()
-        self._turns = 0
-        self.reached_max_turns = False
-        self._working = asyncio.ensure_future(self._work(input, images))
-        return self._working
+        return self._work.start(input, images)
 
     async def compact(self, instructions: str = "") -> CompactionEndEvent | None:
         """Summarise the older part of the conversation now, with an eye to `instructions`.
@@ -144,16 +152,15 @@ class Runtime:
         async def work(signal: AbortSignal) -> CompactionEndEvent | None:
             self._compactor.begin_prompt()
             end = await self._compactor.run(CompactionReason.MANUAL, signal, instructions=instructions)
-            if not signal.aborted and (queued := self._queued()):
-                await self._ask(queued)
+            await self._work.deliver_queue()
             return end
 
-        return await self._alone(work, "stopped for a compaction")
+        return await self._work.alone(work, "stopped for a compaction")
 
     async def go_to(self, entry_id: str | None, *, summarize: bool = False, instructions: str = "") -> Moved:
         """Go on from another entry of the session; before it, if it is a message of the user. Nothing is lost.
 
-        A run that is going on is aborted first.
+        A run that is going on is aborted first. What is queued waits for the person.
 
         Args:
             entry_id: None is the beginning.
@@ -169,16 +176,42 @@ class Runtime:
             summarizer, room = self._summarizer if summarize else None, self._compactor.limit
             moved = await move(self.session, entry_id, summarizer, signal, room=room, instructions=instructions)
             if moved.moved:
-                await self._adopt(self.session.build_context())
+                context = self.session.build_context()
+                self.agent.state.messages = messages_to_go_on_with(context)
+                self._model.adopt(context)
+                await self.agent.emit(SessionMovedEvent(self.session.leaf_id))
             return moved
 
-        return await self._alone(work, "stopped to go elsewhere in the session")
+        return await self._work.alone(work, "stopped to go elsewhere in the session")
 
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
         return self.agent.steer(self._said(input), images)
 
     def follow_up(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
         return self.agent.follow_up(self._said(input), images)
+
+    async def bash(self, command: str, *, exclude_from_context: bool = False) -> BashExecutionMessage:
+        """Run a shell command of the person's own, as the bash tool would, but unasked and without a timeout.
+
+        The model reads of it with the next prompt. While a run goes on, the message comes into the conversation when
+        that has settled. There is no timeout because the person sees it run and can stop it: `abort_bash`.
+
+        Args:
+            exclude_from_context: keep it, but never tell the model.
+
+        Raises:
+            AgentBusyError: another such command still runs.
+            ToolError: it is no command, or the folder is gone; nothing was run.
+        """
+        return await self._work.commands.run(command, exclude_from_context=exclude_from_context)
+
+    def abort_bash(self) -> None:
+        """End the person's command and all it has started. What it printed is kept."""
+        self._work.commands.abort()
+
+    @property
+    def is_bash_running(self) -> bool:
+        return self._work.commands.is_running
 
     def expand(self, text: str) -> str:
         """What `/template arguments` or `/skill:name arguments` stands for; any other text is left as it is."""
@@ -188,6 +221,53 @@ class Runtime:
         """What a person can type after a slash: templates, skills, commands of extensions."""
         return self._additions.commands()
 
+    def models(self) -> list[Model]:
+        """Those of the catalog; first those that could answer now: there is a key, or none is needed.
+
+        Raises:
+            ConfigError: the configuration of a model is wrong.
+        """
+        return models_by_readiness(self.catalog)
+
+    def set_model(self, reference: str) -> Model:
+        """Let another model answer, from the next request on. The thinking level stays, as far as the model has it.
+
+        Args:
+            reference: as `--model` takes it, with an optional `:level`.
+
+        Raises:
+            UsageError: it is no model, or may be several.
+            CredentialsError: the model needs a key and there is none. Whether a key command or the keyring has one is
+                only known at the next request.
+        """
+        model = self._model.set_model(reference)
+        self._record_model()
+        return model
+
+    def set_thinking_level(self, level: ThinkingLevel | str) -> ThinkingLevel:
+        """Let the model think more or less, from the next request on. Returns the nearest level that the model has.
+
+        Raises:
+            UsageError: there is no such level.
+        """
+        holds = self._model.set_thinking_level(level)
+        self._record_model()
+        return holds
+
+    @property
+    def thinking_levels(self) -> list[ThinkingLevel]:
+        """What the model can, least first."""
+        return supported_thinking_levels(self.agent.state.model)
+
+    def name_session(self, name: str | None) -> None:
+        """Name the session; None or blanks take the name away. Raises SessionError (`storage`)."""
+        self.session.append_session_info(mask(name) if name else None)
+        self._outbox.put(SessionInfoChangedEvent(self.session.name))
+
+    def label(self, entry_id: str, label: str | None) -> None:
+        """Mark an entry of the session; None takes the mark away. Raises SessionError (`not_found`, `storage`)."""
+        self.session.append_label(entry_id, mask(label) if label else None)
+
     @property
     def permission_mode(self) -> PermissionMode:
         """What happens to a call that no rule speaks of. It may be set; it holds from the next call on."""
@@ -196,6 +276,11 @@ class Runtime:
     @permission_mode.setter
     def permission_mode(self, mode: PermissionMode) -> None:
         self._additions.use_mode(PermissionMode(mode))
+
+    def take_over(self, other: "Runtime") -> None:
+        """Let what the person has answered in another session of this folder, for longer than once, hold here too."""
+        if other.cwd == self.cwd:
+            self._additions.take_over_rules(other._additions)
 
     def answer_permission(self, id: str, verdict: str, remember: str = "once", reason: str | None = None) -> bool:
         """Answer a `PermissionRequestEvent`.
@@ -211,181 +296,50 @@ class Runtime:
         return self._additions.answer(id, verdict, remember, reason)
 
     def abort(self, reason: str = "aborted by the user") -> None:
-        """Stop the run, or the wait before a retry. What is queued stays queued."""
-        self._controller.abort(reason)
-        self.agent.abort(reason)
+        """Stop the run, or the wait before a retry. What is queued stays queued; the person's command goes on."""
+        self._work.abort(reason)
 
     async def wait_for_idle(self) -> None:
-        if self._working is not None:
-            await asyncio.wait([self._working])
+        await self._work.wait_for_idle()
 
     async def close(self) -> None:
         """End what is running, the children included, and let go of files and connections."""
         self.abort("agentcli ended")
+        await self._work.commands.close()
         await self.wait_for_idle()
         await self._toolset.close()
+        await self._outbox.empty()
         await self._recorder.settle()
+        with contextlib.suppress(SessionError):  # the person has been told, and `is_stored` says so
+            self.store()
         await self._client.aclose()
         self.session.close()
 
+    def require_ready(self) -> None:
+        """Raises CredentialsError if the model needs a key and there is none."""
+        self._requests.require_ready(self.agent.state.model)
+
     def prepare(self) -> None:
         """Do the slow part of the first request (imports, TLS) now. It may run in another thread; nothing is sent."""
-        if self.options.stream_fn is None and self.agent.state.model.api not in self._additions.api.stream_fns:
-            self._client.prepare(self.agent.state.model)
+        self._requests.prepare(self.agent.state.model)
 
     def kill_now(self) -> None:
         """Kill every child process at once, for an exit that cannot wait."""
         self._toolset.kill_now()
 
-    async def _alone(self, work: Callable[[AbortSignal], Coroutine[Any, Any, T]], reason: str) -> T:
-        """Abort what is going on, wait for its end, and do this one thing; `abort()` reaches it."""
-        while self.is_busy:
-            self.abort(reason)
-            await self.wait_for_idle()
-        self._controller = AbortController()
-
-        async def whole() -> T:
-            try:
-                return await work(self._controller.signal)
-            finally:
-                await self._finish()
-
-        task = asyncio.ensure_future(whole())
-        self._working = task
-        return await asyncio.shield(task)
-
-    async def _work(self, input: Input, images: Sequence[ImageContent]) -> None:
-        if isinstance(input, str):
-            text = await self._additions.run_command(input)
-            if text is None:
-                return await self._finish()
-            input = text
-        try:
-            self._prepare_session()
-        except SessionError as error:  # A full disk: the conversation goes on in memory.
-            await self.notify(str(error))
-        await self._ask([mask_data(message) for message in as_messages(input, images)])
-        return await self._finish()
+    async def notify(self, text: str) -> None:
+        """Tell every listener one line."""
+        await self.agent.emit(NoticeEvent(text))
 
     def _said(self, input: str | AgentMessage) -> str | AgentMessage:
         return mask(self.expand(input)) if isinstance(input, str) else mask_data(input)
 
-    async def _ask(self, messages: list[AgentMessage]) -> None:
-        """Work on messages, and then on what came too late for the run."""
-        while messages:
-            self._compactor.begin_prompt()
-            if self._compactor.is_due(messages):
-                await self._compactor.run(CompactionReason.THRESHOLD, self._controller.signal)
-            await self._run(lambda prompts=messages: self.agent.prompt(prompts))
-            await self._retry()
-            await self._recover_from_overflow()
-            await self._recover_from_images()
-            messages = [] if self._is_over() else self._queued()
-
-    async def _finish(self) -> None:
-        await self._recorder.settle()
-        await self.agent.emit(AgentSettledEvent(self._controller.signal.aborted))
-
-    async def _recover_from_overflow(self) -> None:
-        """Once a prompt: if the request did not fit into the window, compact, and make it again."""
-        if self._controller.signal.aborted or not self._compactor.is_overflow(self.last_message):
-            return
-        end = await self._compactor.run(CompactionReason.OVERFLOW, self._controller.signal)
-        if end is not None and end.will_retry:
-            await self._run(self.agent.continue_)
-            await self._retry()
-
-    async def _recover_from_images(self) -> None:
-        """If the server refused an image, leave it out, and make the request again."""
-        if self._images.note(self.last_message, self.agent.state.messages):
-            await self.notify("the server refused an image, so the images so far are left out from now on")
-            drop_failed_turn(self.agent.state.messages)
-            await self._run(self.agent.continue_)
-            await self._retry()
-
-    async def _adopt(self, context: SessionContext) -> None:
-        """Go on with another context of the session: its messages, model and thinking level."""
-        adopt_context(self.agent, context, self.catalog, self.options.settings)
-        self._recorded_model, self._recorded_level = context.model, context.thinking_level
-        await self.agent.emit(SessionMovedEvent(self.session.leaf_id))
-
-    def _queued(self) -> list[AgentMessage]:
-        """What came too late for the run that just ended."""
-        return self.agent.steering_queue.drain() or self.agent.follow_up_queue.drain()
-
-    async def _run(self, start: Callable[[], asyncio.Task[None]]) -> None:
-        run = start()
-        if self._controller.signal.aborted:
-            self.agent.abort(self._controller.signal.reason)
-        await run
-
-    def _is_over(self) -> bool:
-        """Whether what is queued has to wait for the person: after an abort, a failure, or a limit."""
-        failed = (message := self.last_message) is not None and message.stop_reason == StopReason.ERROR
-        return self._controller.signal.aborted or failed or self.reached_max_turns
-
-    async def _retry(self) -> None:
-        await self._retries.work_off(self._controller.signal, lambda: self._run(self.agent.continue_))
-
-    def _prepare_session(self) -> None:
-        """Before the first message: answer calls that a killed process left open, and note a change of model."""
-        # What cannot be made is told when the session cannot be written.
-        with contextlib.suppress(ConfigError):
-            make_private(home() if self.options.session.in_memory else sessions_folder())
-        missing = missing_results(self.agent.state.messages)
-        if missing:
-            end_orphans()
-        for result in missing:
-            self.session.append_message(result)
-            self.agent.state.messages.append(result)
-        state = self.agent.state
-        model = ModelChoice(state.model.provider, state.model.id)
-        if self._recorded_model != model:
-            self.session.append_model_change(model.provider, model.model_id)
-            self._recorded_model = model
-        if self._recorded_level != state.thinking_level:
-            self.session.append_thinking_level_change(state.thinking_level)
-            self._recorded_level = state.thinking_level
-
-    async def _stream(
-        self, model: Model, context: Context, options: StreamOptions
-    ) -> AsyncGenerator[AssistantMessageEvent, None]:
-        """Ask the model, and remember how it failed: whether to retry is decided after the run."""
-        self._retries.failure = None
-        try:
-            added = self._additions.api.stream_fns.get(model.api)
-            stream_fn = self.options.stream_fn or added or self._client
-            async for event in await resolved(stream_fn(model, context, options)):
-                yield masked_end(event)
-        except ProviderError as error:
-            self._retries.failure = error
-            if isinstance(error, AuthError):
-                forget_key(self.catalog.provider(model.provider))
-            raise masked_error(error) from None
-
-    def _key_for(self, name: str) -> "str | Awaitable[str | None] | None":
-        """The key of a provider; in a thread, if a command or the keyring has to be asked."""
-        provider = self.catalog.provider(name)
-        return require_key(provider) if is_quick(provider) else asyncio.to_thread(require_key, provider)
-
-    async def _is_last_turn(self, ended: PrepareNextTurnContext) -> bool:
-        """Asked after each turn that did not fail."""
-        await self._retries.end(success=True)
-        self._turns += 1
-        limit = self.options.max_turns
-        if limit is None or self._turns < limit or not ended.message.tool_calls:
-            return False
-        self.reached_max_turns = True
-        return True
+    def _record_model(self) -> None:
+        """In a run the next request does it: what follows in the session before that is still the old model's."""
+        if not self.is_busy:
+            self._model.record()
 
     def _queue_changed(self) -> None:
-        """Tell the listeners. The change itself is synchronous, so the telling is a task of its own."""
         steering = [item.message for item in self.agent.steering_queue.items]
         follow_up = [item.message for item in self.agent.follow_up_queue.items]
-        task = asyncio.ensure_future(self.agent.emit(QueueUpdateEvent(steering, follow_up)))
-        self._emitting.add(task)
-        task.add_done_callback(self._emitting.discard)
-
-    async def notify(self, text: str) -> None:
-        """Tell every listener one line."""
-        await self.agent.emit(NoticeEvent(text))
+        self._outbox.put(QueueUpdateEvent(steering, follow_up))

@@ -22,6 +22,8 @@ class SessionChoice(Struct, frozen=True, kw_only=True):
     in_memory: bool = False
     cwd: Path | None = None
     """The folder that was asked for; None is the current one, or the session's own."""
+    opened: Session | None = None
+    """A session that is open already, for programs that make their own. The runtime closes it."""
 
 
 def open_session(choice: SessionChoice, repo: JsonlSessionRepo) -> tuple[Session, Path]:
@@ -33,6 +35,8 @@ def open_session(choice: SessionChoice, repo: JsonlSessionRepo) -> tuple[Session
     """
     if sum((choice.continue_, choice.reference is not None, choice.in_memory)) > 1:
         raise UsageError("--continue, --session and --no-session exclude each other", hint="give one of them")
+    if choice.opened is not None:
+        return choice.opened, _own_folder(choice.opened)
     here = working_folder(choice.cwd)
     if choice.in_memory:
         header = SessionHeader(id=new_id(), timestamp=now_iso(), cwd=str(here))
@@ -48,14 +52,17 @@ def open_session(choice: SessionChoice, repo: JsonlSessionRepo) -> tuple[Session
         session = repo.open(latest)
     else:
         return repo.create(here), here
-    if choice.cwd is not None:
-        return session, here
+    return session, here if choice.cwd is not None else _own_folder(session)
+
+
+def _own_folder(session: Session) -> Path:
+    """Closes the session if its folder is gone."""
     stored = Path(session.header.cwd)
     if not stored.is_dir():
         session.close()
         hint = "give the folder to work in with --cwd"
         raise SessionError("cwd_missing", f"the folder of this session is gone: {stored}", hint=hint)
-    return session, stored
+    return stored
 
 
 def working_folder(chosen: Path | None) -> Path:

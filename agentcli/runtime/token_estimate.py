@@ -8,20 +8,41 @@ from msgspec.structs import replace
 from agentcli.agent.messages import AgentMessage, AssistantMessage, StopReason, Usage
 from agentcli.agent.tools import AgentTool
 from agentcli.sessions.context import SessionContext
-from agentcli.sessions.token_estimate import CHARACTERS_PER_TOKEN, estimate_all
+from agentcli.sessions.token_estimate import CHARACTERS_PER_TOKEN, estimate_tokens
 
 
-def context_tokens(messages: Sequence[AgentMessage], system_prompt: str = "", tools: Sequence[AgentTool] = ()) -> int:
-    """Tokens of the next request. Answers without usage, or that failed, do not count as counted."""
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
+class ContextTokens:
+    """Tokens of the next request. Of a conversation that goes on only what is new is looked at."""
+
+    def __init__(self) -> None:
+        self._messages: list[AgentMessage] = []
+        """Those that are counted."""
+        self._tokens = 0
+        self._is_counted = False
+        """Whether a server's count is in it, which has the system prompt and the tools too."""
+
+    def of(self, messages: Sequence[AgentMessage], system_prompt: str = "", tools: Sequence[AgentTool] = ()) -> int:
+        """Answers without usage, or that failed, do not count as counted."""
+        known = len(self._messages)
+        if list(messages[:known]) != self._messages:
+            self._messages, self._tokens, self._is_counted = [], 0, False
+            known = 0
+        for message in messages[known:]:
+            self._add(message)
+        if self._is_counted:
+            return self._tokens
+        described = sum(len(tool.description) + len(msgspec.json.encode(tool.parameters)) for tool in tools)
+        return (len(system_prompt) + described) // CHARACTERS_PER_TOKEN + self._tokens
+
+    def _add(self, message: AgentMessage) -> None:
+        self._messages.append(message)
         if isinstance(message, AssistantMessage) and message.stop_reason not in (StopReason.ERROR, StopReason.ABORTED):
             usage = message.usage
             total = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
             if total:
-                return total + estimate_all(messages[place + 1 :])
-    described = sum(len(tool.description) + len(msgspec.json.encode(tool.parameters)) for tool in tools)
-    return (len(system_prompt) + described) // CHARACTERS_PER_TOKEN + estimate_all(messages)
+                self._tokens, self._is_counted = total, True
+                return
+        self._tokens += estimate_tokens(message)
 
 
 def messages_to_go_on_with(context: SessionContext) -> list[AgentMessage]:

@@ -26,8 +26,8 @@ async def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 
     def make_runtime(*answers: list[Step], settings: Settings = FAST, **options: Any) -> Runtime:
         options.setdefault("session", SessionChoice(cwd=folder))
-        script = ScriptedStream(list(answers))
-        runtime = Runtime.create(RuntimeOptions(settings=settings, stream_fn=script, **options))
+        options.setdefault("stream_fn", ScriptedStream(list(answers)))
+        runtime = Runtime.create(RuntimeOptions(settings=settings, **options))
         made.append(runtime)
         return runtime
 

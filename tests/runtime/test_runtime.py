@@ -187,7 +187,7 @@ async def test_every_change_of_the_queue_is_told_whole(make: Make):
 async def test_a_limit_of_turns_stops_with_work_left(make: Make):
     runtime = make(*[[call("bash", "a", command="true")]] * 5, max_turns=2)
     await runtime.prompt("hi")
-    assert runtime.reached_max_turns
+    assert runtime.reached_limit == "max_turns"
     assert sum(isinstance(message, AssistantMessage) for message in runtime.agent.state.messages) == 2
 
 

@@ -1,0 +1,57 @@
+"""ModelRequests: how a runtime asks the model: by whom, with which key, and how it failed."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable
+
+from agentcli.agent.assistant_events import AssistantMessageEvent
+from agentcli.agent.context import Context, StreamOptions
+from agentcli.agent.errors import AuthError, ProviderError
+from agentcli.agent.models import Model
+from agentcli.agent.streaming import resolved
+from agentcli.config.credentials import forget_key, is_quick, require_key
+from agentcli.runtime.foundation import Foundation
+from agentcli.runtime.masking import masked_end, masked_error
+from agentcli.runtime.retries import Retries
+
+
+class ModelRequests:
+    """Args:
+    foundation: its options, extensions and client know whom to ask.
+    retries: are told how a request failed; whether to make it again is decided after the run.
+    """
+
+    def __init__(self, foundation: Foundation, retries: Retries) -> None:
+        self._catalog = foundation.catalog
+        self._client = foundation.client
+        self._given = foundation.options.stream_fn
+        self._added = foundation.additions.api.stream_fns
+        self._retries = retries
+
+    async def stream(
+        self, model: Model, context: Context, options: StreamOptions
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        """The agent's stream function."""
+        self._retries.failure = None
+        try:
+            stream_fn = self._given or self._added.get(model.api) or self._client
+            async for event in await resolved(stream_fn(model, context, options)):
+                yield masked_end(event)
+        except ProviderError as error:
+            self._retries.failure = error
+            if isinstance(error, AuthError):
+                forget_key(self._catalog.provider(model.provider))
+            raise masked_error(error) from None
+
+    def key_for(self, name: str) -> "str | Awaitable[str | None] | None":
+        """The key of a provider; in a thread, if a command or the keyring has to be asked."""
+        provider = self._catalog.provider(name)
+        return require_key(provider) if is_quick(provider) else asyncio.to_thread(require_key, provider)
+
+    def require_ready(self, model: Model) -> None:
+        """Raises CredentialsError if the model needs a key and there is none."""
+        require_key(self._catalog.provider(model.provider))
+
+    def prepare(self, model: Model) -> None:
+        """Do the slow part of the first request now."""
+        if self._given is None and model.api not in self._added:
+            self._client.prepare(model)
