@@ -1,23 +1,17 @@
 """Loading one file of settings: a wrong file is one line that says where, an unknown key only a warning."""
 
 import re
-import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.settings import RULE, ProviderSettings, Settings
+from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml
 
 NOT_KEYS = {"warnings"}
-
-T = TypeVar("T")
-
-Refuse = Callable[[str, str], ConfigError]
-"""Makes the error of a key: `(key, problem)`."""
 
 
 class SettingsFile(Struct, frozen=True):
@@ -28,7 +22,7 @@ class SettingsFile(Struct, frozen=True):
     settings: Settings
 
     def line_of(self, key: str) -> int:
-        return _line_of(self.text, key)
+        return line_of(self.text, key)
 
 
 def load_settings(path: Path) -> Settings:
@@ -54,15 +48,11 @@ def read_settings(path: Path) -> SettingsFile | None:
 
 def parse_settings(data: bytes, path: Path) -> SettingsFile:
     """The settings in the content of a file. Raises ConfigError as `load_settings` does."""
-    text = _decode(data, path)
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_at_line(path, text, str(error)), hint="correct the file") from None
+    text, table = parse_toml(data, path)
     warnings = _drop_unknown(table, path, text)
 
     def refuse(key: str, problem: str) -> ConfigError:
-        return ConfigError(f"{path}:{_line_of(text, key)}: {key}: {problem}", hint="correct the value")
+        return ConfigError(f"{path}:{line_of(text, key)}: {key}: {problem}", hint="correct the value")
 
     settings = msgspec.structs.replace(build_settings(table, refuse), warnings=warnings)
     return SettingsFile(path, text, table, settings)
@@ -76,11 +66,13 @@ def build_settings(table: dict[str, Any], refuse: Refuse) -> Settings:
     if not isinstance(providers, dict):
         raise refuse("providers", "Expected tables [providers.NAME]")
     converted = {
-        name: _convert(provider, ProviderSettings, f"providers.{name}", refuse) for name, provider in providers.items()
+        name: convert(provider, ProviderSettings, f"providers.{name}", refuse) for name, provider in providers.items()
     }
-    settings = msgspec.structs.replace(_convert(table, Settings, "", refuse), providers=converted)
+    settings = msgspec.structs.replace(convert(table, Settings, "", refuse), providers=converted)
     if not settings.bash_timeout > 0:
         raise refuse("bash_timeout", "Expected seconds > 0")
+    if not settings.notify_after >= 0:
+        raise refuse("notify_after", "Expected seconds >= 0")
     for name in ("reserve_tokens", "keep_recent_tokens"):
         if getattr(settings.compaction, name) < 0:
             raise refuse(f"compaction.{name}", "Expected tokens >= 0")
@@ -89,31 +81,6 @@ def build_settings(table: dict[str, Any], refuse: Refuse) -> Settings:
             if not re.fullmatch(RULE, rule, re.S):
                 raise refuse(f"permissions.{name}", f"{rule!r} is no rule; write tool, tool(path) or bash(first words)")
     return settings
-
-
-def _convert(value: object, kind: type[T], place: str, refuse: Refuse) -> T:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        problem, _, inner = str(error).partition(" - at ")
-        key = ".".join(part for part in (place, inner.strip("`").removeprefix("$").removeprefix(".")) if part)
-        raise refuse(key, problem) from None
-
-
-def _decode(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
-
-
-def _at_line(path: Path, text: str, problem: str) -> str:
-    """tomllib ends its message with `(at line 3, column 7)` or `(at end of document)`."""
-    found = re.search(r" \(at line (\d+), column \d+\)$", problem)
-    if found:
-        return f"{path}:{found[1]}: {problem[: found.start()]}"
-    return f"{path}:{text.count(chr(10)) or 1}: {problem}"
 
 
 def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
@@ -134,7 +101,7 @@ def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
             place = place[key]
         del place[keys[-1]]
         dotted = ".".join(keys)
-        warnings.append(f"{path}:{_line_of(text, dotted)}: unknown key {dotted}; it is ignored")
+        warnings.append(f"{path}:{line_of(text, dotted)}: unknown key {dotted}; it is ignored")
     return warnings
 
 
@@ -143,16 +110,3 @@ def sections() -> list[tuple[str, type[Struct]]]:
     defaults = Settings()
     values = [(name, getattr(defaults, name)) for name in Settings.__struct_fields__]
     return [(name, type(value)) for name, value in values if isinstance(value, Struct)]
-
-
-def _line_of(text: str, dotted: str) -> int:
-    """The line that sets a key, as near as can be found: the key in its table, else the table, else the first line."""
-    key = re.escape(re.sub(r"\[.*", "", dotted.rpartition(".")[2]))
-    table = dotted.rpartition(".")[0]
-    start = 0
-    if table:
-        header = re.search(rf"^\s*\[\s*{re.escape(table)}\s*\]", text, re.M)
-        start = header.start() if header else 0
-    found = re.compile(rf"^\s*(\[\s*)?[\"']?{key}[\"']?\s*[=.\]]", re.M).search(text, start)
-    position = found.end() if found else start
-    return text.count("\n", 0, position) + 1

@@ -86,6 +86,17 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     deny: list[str] = []
 
 
+class Notify(StrEnum):
+    """How the person is told that a run of some length has ended."""
+
+    OFF = "off"
+    BELL = "bell"
+    """The terminal's bell."""
+    OSC9 = "osc9"
+    """A note of the desktop, in terminals that know OSC 9."""
+    BOTH = "both"
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """`provider/id`, with an optional `:level`."""
@@ -110,6 +121,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     permissions: PermissionSettings = PermissionSettings()
     models: dict[str, dict[str, Any]] = {}
     """`[models."provider/id"]`: fields of a model that differ from the catalog's, or a model it lacks."""
+    theme: str | None = None
+    """The app's theme, or two with a slash between: the one that fits the terminal. None is `dark/light`."""
+    mouse: bool = True
+    """Whether the app takes the mouse. Without it the terminal's own selection and scrolling work."""
+    hide_thinking: bool = False
+    """Whether what the model thinks is left out of the app's transcript."""
+    notify: Notify = Notify.BELL
+    notify_after: float = 20.0
+    """Seconds that a run must have taken for its end to be told."""
+    external_editor: str | None = None
+    """The command that edits a draft; None is VISUAL, EDITOR or vi."""
+    keys: dict[str, str | list[str]] = {}
+    """`[keys]`: an action of the app and its key or keys; an empty list takes its keys away."""
     warnings: list[str] = field(default_factory=list)
     """What was odd about the file; not a key of it."""
 

@@ -34,28 +34,45 @@ class Tone(StrEnum):
     COMMENT = "comment"
 
 
+def front(tone: Tone) -> str:
+    """The variable that says the colour of a tone, if the theme does not leave it to the palette."""
+    return f"tone-{tone}"
+
+
+def back(tone: Tone) -> str:
+    """The variable that says what is behind a tone."""
+    return f"tone-{tone}-background"
+
+
 class Palette:
     """Args:
-    variables: the theme's CSS variables, by name.
+    variables: the theme's CSS variables, by name; `front` and `back` name those of the tones.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         colors = {name: Color.parse(variables.get(name, fallback)) for name, fallback in _FALLBACKS.items()}
         background, foreground = colors["background"], colors["foreground"]
+        if colors["surface"].a == 0:
+            colors["surface"] = background
+        # ANSI themes name the terminal's own colours, which nobody can mix.
         mixes = background.ansi is None and foreground.ansi is None
         colors["dim"] = background.blend(foreground, 0.6) if mixes else foreground
         for name in ("success", "error"):
-            # ANSI themes name the terminal's own colours, which nobody can mix.
             color = colors[name]
             colors[f"{name}-faint"] = background.blend(color, 0.12) if mixes and color.ansi is None else background
-        if colors["secondary"].brightness < 0.4:
+        if abs(colors["secondary"].brightness - colors["surface"].brightness) < 0.3:
             colors["secondary"] = colors["success"]
-        faded = "" if mixes else " dim"
-        self.styles = {
-            tone: Style.parse(attributes + (faded if front == "dim" else ""))
-            + Style(color=colors[front].rich_color, bgcolor=colors[back].rich_color)
-            for tone, (front, back, attributes) in _LOOKS.items()
-        }
+        faded = "" if mixes or front(Tone.DIM) in variables else " dim"
+        if front(Tone.DIM) in variables:
+            colors["dim"] = Color.parse(variables[front(Tone.DIM)])
+        self.styles: dict[Tone, Style] = {}
+        for tone, (fore, behind, attributes) in _LOOKS.items():
+            given = variables.get(front(tone))
+            color = colors[fore] if given is None else Color.parse(given)
+            ground = Color.parse(variables[back(tone)]) if back(tone) in variables else colors[behind]
+            fades = faded if fore == "dim" and given is None else ""
+            style = Style(color=color.rich_color, bgcolor=ground.rich_color)
+            self.styles[tone] = Style.parse(attributes + fades) + style
 
     def __getitem__(self, tone: Tone) -> Style:
         return self.styles[tone]

@@ -8,7 +8,7 @@ from agentcli.agent.errors import ConfigError
 from agentcli.agent.models import ThinkingLevel
 from agentcli.config.configuration import SAFE_KEYS, Configuration, keys_of, load_configuration, variable_of
 from agentcli.config.project import read_project
-from agentcli.config.settings import Settings
+from agentcli.config.settings import Notify, Settings
 from agentcli.config.trust import distrust, is_trusted, read_trust, trust
 
 
@@ -50,6 +50,9 @@ def test_the_environment_weighs_more_than_the_project_and_that_more_than_the_use
         ("AGENTCLI_BASH_TIMEOUT", " 10 ", "bash_timeout", 10.0),
         ("AGENTCLI_TOOLS", "read, ls", "tools", ["read", "ls"]),
         ("AGENTCLI_KEEP_KEYS", "HF_TOKEN", "keep_keys", ["HF_TOKEN"]),
+        ("AGENTCLI_THEME", "nord/light", "theme", "nord/light"),
+        ("AGENTCLI_MOUSE", "false", "mouse", False),
+        ("AGENTCLI_NOTIFY", "osc9", "notify", Notify.OSC9),
     ],
 )
 def test_a_variable_is_read_as_its_setting_wants_it(repo: Path, name: str, text: str, key: str, value: object):
@@ -107,9 +110,22 @@ RUNS_OR_REDIRECTS = {
 }
 
 
-@pytest.mark.parametrize("key", sorted(RUNS_OR_REDIRECTS))
+THE_PERSONS_OWN = {
+    "theme": 'theme = "light"',
+    "mouse": "mouse = false",
+    "hide_thinking": "hide_thinking = true",
+    "notify": 'notify = "osc9"',
+    "notify_after": "notify_after = 1",
+    "external_editor": 'external_editor = "evil"',
+    "keys": '[keys]\nsubmit = "y"',
+}
+"""What the app looks like and how it is used is nothing that a repository says."""
+NEEDS_TRUST = RUNS_OR_REDIRECTS | THE_PERSONS_OWN
+
+
+@pytest.mark.parametrize("key", sorted(NEEDS_TRUST))
 def test_what_runs_or_redirects_something_is_ignored_until_it_is_trusted(repo: Path, key: str):
-    file = project(repo, RUNS_OR_REDIRECTS[key] + "\n")
+    file = project(repo, NEEDS_TRUST[key] + "\n")
     configuration = load(repo)
     assert configuration.settings == Settings(warnings=configuration.settings.warnings)
     assert len(configuration.settings.warnings) == 1
@@ -124,7 +140,7 @@ def test_what_runs_or_redirects_something_is_ignored_until_it_is_trusted(repo: P
 
 def test_every_setting_is_known_to_be_safe_or_not():
     """Whoever adds a setting says here which it is."""
-    assert set(Settings.__struct_fields__) == SAFE_KEYS | set(RUNS_OR_REDIRECTS) | {"warnings"}
+    assert set(Settings.__struct_fields__) == SAFE_KEYS | set(NEEDS_TRUST) | {"warnings"}
 
 
 def test_what_only_says_how_to_work_holds_untrusted(repo: Path):

@@ -1,0 +1,88 @@
+"""TOML files: what their tables hold, and the line of what is wrong with them."""
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from agentcli.agent.errors import ConfigError
+
+T = TypeVar("T")
+
+Refuse = Callable[[str, str], ConfigError]
+"""Makes the error of a key: `(key, problem)`."""
+
+
+def parse_toml(data: bytes, path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a file, and what it holds.
+
+    Raises:
+        ConfigError: it is not UTF-8 or not TOML. The message is `FILE:LINE: …`.
+    """
+    text = _decode(data, path)
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_at_line(path, text, str(error)), hint="correct the file") from None
+
+
+def convert(value: object, kind: type[T], place: str, refuse: Refuse) -> T:
+    """A value of a type from plain data.
+
+    Args:
+        place: the dotted key of the value; empty for a whole file.
+
+    Raises:
+        ConfigError: what `refuse` makes of what does not fit.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        problem, _, inner = str(error).partition(" - at ")
+        inner = _with_name(inner.strip("`").removeprefix("$").removeprefix("."), value, kind)
+        raise refuse(".".join(part for part in (place, inner) if part), problem) from None
+
+
+def _with_name(key: str, value: object, kind: type) -> str:
+    """msgspec calls an entry of a table of a person's own making `table[...]`. This puts its name there."""
+    table, mark, rest = key.partition("[...]")
+    if not mark or not isinstance(value, dict) or not isinstance(entries := value.get(table), dict):
+        return key
+    for name, entry in entries.items():
+        try:
+            msgspec.convert({**value, table: {name: entry}}, kind)
+        except msgspec.ValidationError:
+            return f"{table}.{name}{rest}"
+    return key
+
+
+def line_of(text: str, dotted: str) -> int:
+    """The line that sets a key, as near as can be found: the key in its table, else the table, else the first line."""
+    table, _, key = re.sub(r"\[.*", "", dotted).rpartition(".")
+    start, prefix = 0, r"(\[\s*)?"
+    if table:
+        header = re.search(rf"^\s*\[\s*{re.escape(table)}\s*\]", text, re.M)
+        start = header.start() if header else 0
+        prefix += rf"({re.escape(table)}\s*\.\s*)?"
+    found = re.compile(rf"^\s*{prefix}[\"']?{re.escape(key)}[\"']?\s*[=.\]]", re.M).search(text, start)
+    position = found.end() if found else start
+    return text.count("\n", 0, position) + 1
+
+
+def _decode(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
+
+
+def _at_line(path: Path, text: str, problem: str) -> str:
+    """tomllib ends its message with `(at line 3, column 7)` or `(at end of document)`."""
+    found = re.search(r" \(at line (\d+), column \d+\)$", problem)
+    if found:
+        return f"{path}:{found[1]}: {problem[: found.start()]}"
+    return f"{path}:{text.count(chr(10)) or 1}: {problem}"
