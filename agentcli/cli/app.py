@@ -7,6 +7,7 @@ import typer
 
 from agentcli.cli import options
 from agentcli.cli.command_group import CommandGroup
+from agentcli.cli.rpc import rpc
 from agentcli.cli.run import run
 
 app = CommandGroup(
@@ -45,6 +46,12 @@ def main(
 @wraps(run)
 def run_and_exit(**arguments: Any) -> None:
     raise typer.Exit(run(**arguments))
+
+
+@app.command("rpc")
+@wraps(rpc)
+def rpc_and_exit(**arguments: Any) -> None:
+    raise typer.Exit(rpc(**arguments))
 
 
 @app.command()

@@ -5,6 +5,7 @@ Typer does everything: help, completion, errors. Importing it takes 12 ms, which
 """
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
@@ -17,7 +18,8 @@ class Option(Struct, frozen=True):
     names: tuple[str, ...]
     help: str
     metavar: str | None = None
-    min: int | None = None
+    min: float | None = None
+    """The smallest value of a number."""
 
 
 class Argument(Struct, frozen=True):
@@ -25,7 +27,7 @@ class Argument(Struct, frozen=True):
     help: str
 
 
-def option(*names: str, help: str, metavar: str | None = None, min: int | None = None) -> Option:
+def option(*names: str, help: str, metavar: str | None = None, min: float | None = None) -> Option:
     return Option(names, help, metavar, min)
 
 
@@ -62,6 +64,8 @@ def quick_arguments(command: Callable[..., Any], words: Sequence[str]) -> dict[s
         if value is None:
             return None
         arguments[name] = value
+    if rest and not positional:
+        return None
     if rest:
         arguments[positional] = rest
     return arguments
@@ -76,7 +80,7 @@ def _kind(hint: Any) -> type:
 def _value(text: str, kind: type, declared: Option) -> Any:
     """The text as the option wants it, or None if Typer has to say what is wrong with it."""
     try:
-        value: Any = kind(text) if issubclass(kind, int | Path | Enum) else text
+        value: Any = kind(text) if issubclass(kind, int | float | Path | Enum) else text
     except ValueError:
         return None
-    return None if declared.min is not None and value < declared.min else value
+    return None if declared.min is not None and not declared.min <= value < math.inf else value

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import AgentcliError
@@ -19,12 +20,12 @@ def run_command_line(arguments: list[str]) -> int:
             from agentcli.cli.chat import open_chat
 
             return open_chat()
-        if arguments[0] == "run":
+        if arguments[0] in ("run", "rpc"):
             from agentcli.cli.declare import quick_arguments
-            from agentcli.cli.run import run
 
-            if (quick := quick_arguments(run, arguments[1:])) is not None:
-                return run(**quick)
+            command = _scripted(arguments[0])
+            if (quick := quick_arguments(command, arguments[1:])) is not None:
+                return command(**quick)
         from agentcli.cli.app import app
 
         _add_commands(app)
@@ -36,6 +37,17 @@ def run_command_line(arguments: list[str]) -> int:
         return exit_code_of_error(error)
     except KeyboardInterrupt:
         return 130
+
+
+def _scripted(name: str) -> Callable[..., int]:
+    """The commands that programs start again and again: they do without Typer where they can."""
+    if name == "rpc":
+        from agentcli.cli.rpc import rpc
+
+        return rpc
+    from agentcli.cli.run import run
+
+    return run
 
 
 def _run(app: "typer.Typer", arguments: list[str]) -> int:

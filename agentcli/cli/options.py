@@ -5,6 +5,7 @@ from typing import Annotated
 
 from agentcli.cli.declare import option
 from agentcli.config.settings import PermissionMode
+from agentcli.headless.output_format import OutputFormat
 
 Model = Annotated[
     str | None, option("--model", "-m", metavar="PROVIDER/ID[:LEVEL]", help="The model, and how much it thinks.")
@@ -24,4 +25,21 @@ Mode = Annotated[
 ]
 MaxTurns = Annotated[
     int | None, option("--max-turns", min=1, metavar="N", help="Stop after so many answers of the model: exit 3.")
+]
+MaxTokens = Annotated[
+    int | None,
+    option("--max-tokens", min=1, metavar="N", help="Stop when so many tokens are used, in and out: exit 3."),
+]
+MaxCost = Annotated[
+    float | None, option("--max-cost", min=0, metavar="DOLLARS", help="Stop when it has cost so much: exit 3.")
+]
+Timeout = Annotated[
+    float | None, option("--timeout", min=0.001, metavar="SECONDS", help="Stop after so much time: exit 3.")
+]
+Output = Annotated[
+    OutputFormat, option("--output", "-o", help="The answer; one JSON result; or every event as a line of JSON.")
+]
+Schema = Annotated[
+    Path | None,
+    option("--schema", metavar="FILE", help="The answer must be JSON that fits this JSON Schema (see below)."),
 ]

@@ -1,10 +1,10 @@
 """`agentcli run`."""
 
-from functools import partial
 from typing import Annotated
 
 from agentcli.cli import options
 from agentcli.cli.declare import Argument
+from agentcli.headless.output_format import OutputFormat
 
 
 def run(
@@ -16,27 +16,31 @@ def run(
     session: options.SessionReference = None,
     no_session: options.NoSession = False,
     cwd: options.Cwd = None,
+    output: options.Output = OutputFormat.TEXT,
+    schema: options.Schema = None,
     max_turns: options.MaxTurns = None,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    timeout: options.Timeout = None,
     permission_mode: options.Mode = None,
     trust: options.Trust = False,
 ) -> int:
     """Work once on a prompt: the answer on stdout, the rest on stderr.
 
     What is piped in comes before the prompt. Exit codes: 0 done; 1 the agent or the provider failed; 2 usage,
-    configuration or credentials; 3 stopped by a limit; 75 failed, but worth trying again.
+    configuration or credentials; 3 stopped by a limit; 75 failed, but worth trying again; 128 + the signal's number.
+
+    Limits are looked at after each answer, --timeout at any time; the session is sound and can be continued.
+
+    --schema understands JSON Schema 2020-12 but for unevaluatedItems, unevaluatedProperties, dynamic references and
+    references to other files; format is no check. An answer that does not fit goes back to the model, three times at
+    most.
     """
     import asyncio
 
-    from agentcli.config.configuration import load_configuration
-    from agentcli.headless.run import run_once
-    from agentcli.runtime.options import RuntimeOptions
-    from agentcli.runtime.session_choice import SessionChoice
+    from agentcli.cli.runtime_options import runtime_options, with_limits
+    from agentcli.headless.run import RunOptions, run_once
 
-    settings = RuntimeOptions(
-        load=partial(load_configuration, trust=trust),
-        permission_mode=permission_mode,
-        model=model,
-        session=SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd),
-        max_turns=max_turns,
-    )
-    return asyncio.run(run_once(prompt or [], settings))
+    asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
+    limited = with_limits(asked, max_turns, max_tokens, max_cost, timeout)
+    return asyncio.run(run_once(prompt or [], RunOptions(runtime=limited, output=output, schema=schema)))

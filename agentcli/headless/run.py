@@ -1,65 +1,173 @@
 """A one-shot run: one prompt, the answer on stdout, everything else on stderr."""
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from agentcli.agent.abort import Aborted, interruptible
+from agentcli.agent.messages import UserMessage
+from agentcli.agent.text import printable
 from agentcli.headless.exit_codes import ExitCode, outcome
+from agentcli.headless.outlet import Outlet, open_outlet
+from agentcli.headless.output_format import OutputFormat
 from agentcli.headless.signals import StopSignals
 from agentcli.headless.stdin import read_piped
 from agentcli.headless.text_output import TextOutput
 from agentcli.runtime.attachments import build_prompt
 from agentcli.runtime.runtime import Runtime, RuntimeOptions
 
+if TYPE_CHECKING:
+    from agentcli.headless.answer_schema import AnswerSchema
+    from agentcli.headless.result import Tally
 
-async def run_once(arguments: Sequence[str], options: RuntimeOptions) -> int:
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    """What a run is told beside what a runtime is."""
+
+    runtime: RuntimeOptions
+    output: OutputFormat = OutputFormat.TEXT
+    schema: Path | None = None
+    """A file with a JSON Schema that the answer must fit."""
+
+
+async def run_once(arguments: Sequence[str], options: RunOptions) -> int:
     """Work on the prompt that `arguments` and standard input make. Returns the exit code.
 
     Raises:
-        AgentcliError: before anything was sent.
+        AgentcliError: before anything was sent. A program that reads stdout has got its result nevertheless.
     """
-    words = [argument for argument in arguments if argument != "-"]
-    piped, notice = read_piped(has_prompt=len(words) == len(arguments) > 0)
-    runtime = Runtime.create(options)
-    output = TextOutput(sys.stdout, sys.stderr, on_broken=lambda: runtime.abort("stdout takes no more"))
-    try:
-        message = build_prompt(words, runtime.cwd, piped, runtime.expand)
+    with open_outlet() as outlet, StopSignals() as stopping:
+        run = _OneRun(options, outlet, stopping)
+        try:
+            code = await run.work(arguments)
+        except Exception as error:
+            if options.output != OutputFormat.TEXT:
+                # Its imports are for programs that ask for it: a plain run does without.
+                from agentcli.headless.json_lines import JsonLines
+                from agentcli.headless.result import result_of_error
+
+                JsonLines(outlet).write(result_of_error(error))
+                await outlet.drain(stopping.signal)
+            raise
+        if await outlet.drain(stopping.signal):
+            return code
+        return _could_not_write(outlet, run.text) if outlet.broken else stopping.exit_code or code
+
+
+class _OneRun:
+    def __init__(self, options: RunOptions, outlet: Outlet, stopping: StopSignals) -> None:
+        self.options = options
+        self.outlet = outlet
+        self.stopping = stopping
+        streams = options.output == OutputFormat.TEXT and options.schema is None
+        self.text = TextOutput(outlet if streams else None, sys.stderr)
+        self.schema: AnswerSchema | None = None
+        self.tally: Tally | None = None
+        stopping.signal.on_abort(outlet.hurry)
+
+    async def work(self, arguments: Sequence[str]) -> int:
+        if self.options.schema is not None:
+            from agentcli.headless.answer_schema import AnswerSchema
+
+            self.schema = AnswerSchema(self.options.schema)
+        words = [argument for argument in arguments if argument != "-"]
+        try:
+            with interruptible(self.stopping.signal):
+                piped, notice = await read_piped(has_prompt=len(words) == len(arguments) > 0)
+        except Aborted:
+            piped, notice = "", None
+        runtime = Runtime.create(self.options.runtime)
+        self.outlet.on_broken = lambda: runtime.abort("stdout takes no more")
+        self.stopping.runtime = runtime
+        try:
+            self._attach(runtime)
+            if not self.stopping.signal.aborted:
+                await self._prompt(runtime, build_prompt(words, runtime.cwd, piped, runtime.expand), notice)
+            self.text.end_line()
+        finally:
+            await runtime.close()
+        return self._finish(runtime)
+
+    async def _prompt(self, runtime: Runtime, message: UserMessage, notice: str | None) -> None:
         runtime.require_ready()
-        for line in [*runtime.notices, *([notice] if notice else [])]:
-            output.say(line)
-        runtime.subscribe(output)
-        with StopSignals(runtime) as stopping:
+        for line in [*runtime.notices, *_price_notices(runtime), *([notice] if notice else [])]:
+            await runtime.notify(line)
+        if not self.stopping.signal.aborted and not self.outlet.broken:
             await runtime.prompt(message)
-        output.end_line()
-    finally:
-        await runtime.close()
-    return _finish(runtime, output, stopping.exit_code)
+
+    def _attach(self, runtime: Runtime) -> None:
+        runtime.subscribe(self.text)
+        match self.options.output:
+            case OutputFormat.TEXT:
+                runtime.subscribe(lambda event, signal: self.outlet.room(signal))
+            case OutputFormat.JSON | OutputFormat.EVENTS:
+                from agentcli.headless.result import Tally
+
+                self.tally = Tally()
+                runtime.subscribe(self.tally)
+        if self.options.output == OutputFormat.EVENTS:
+            from agentcli.headless.json_lines import JsonLines
+            from agentcli.headless.wire import Wire
+
+            Wire(runtime, JsonLines(self.outlet), self.outlet.room)
+        if self.schema is not None:
+            self.schema.attach(runtime)
+
+    def _finish(self, runtime: Runtime) -> int:
+        if self.outlet.broken:
+            return ExitCode.FAILED
+        code, problem = self._ending(runtime)
+        if problem:
+            self.text.say(problem)
+        answer = self.schema.json if self.schema is not None else None
+        if self.tally is None and answer is not None:
+            self.outlet.write(f"{printable(answer) if self.outlet.isatty() else answer}\n")
+        elif self.tally is not None:
+            self._write_result(runtime, code, problem)
+        return code
+
+    def _ending(self, runtime: Runtime) -> tuple[int, str | None]:
+        """The exit code, and what to tell the person if it is not 0."""
+        if self.stopping.exit_code is not None:
+            return self.stopping.exit_code, self.stopping.signal.reason
+        if limit := runtime.limit_text:
+            kept = not runtime.options.session.in_memory
+            return ExitCode.LIMIT, f"{limit}; go on with: agentcli run --continue" if kept else limit
+        code, problem = outcome(runtime.last_message)
+        if code == ExitCode.DONE and self.schema is not None and self.schema.json is None:
+            return ExitCode.FAILED, self.schema.problem
+        if code == ExitCode.DONE and not runtime.is_stored:
+            return ExitCode.FAILED, "the session was not stored, so it cannot be continued"
+        return code, problem
+
+    def _write_result(self, runtime: Runtime, code: int, problem: str | None) -> None:
+        from msgspec.structs import replace
+
+        from agentcli.headless.json_lines import JsonLines
+        from agentcli.headless.result import result_of
+
+        assert self.tally is not None
+        result = result_of(runtime, self.tally, code, problem)
+        if self.schema is not None:
+            fits = self.schema.json is not None
+            result = replace(result, text=self.schema.json, data=self.schema.data) if fits else result
+        JsonLines(self.outlet).write(result)
 
 
-def _finish(runtime: Runtime, output: TextOutput, signalled: int | None) -> int:
-    if output.broken:
-        return _leave_broken(output)
-    if signalled is not None:
-        output.say(runtime.agent.signal.reason or "stopped")
-        return signalled
-    if runtime.reached_max_turns:
-        output.say(f"stopped after {runtime.options.max_turns} turns, as asked; go on with: agentcli run --continue")
-        return ExitCode.LIMIT
-    code, problem = outcome(runtime.last_message)
-    if problem:
-        output.say(problem)
-    if code == ExitCode.DONE and not runtime.is_stored:
-        output.say("the session was not stored, so it cannot be continued")
-        return ExitCode.FAILED
-    return code
+def _price_notices(runtime: Runtime) -> list[str]:
+    model = runtime.agent.state.model
+    if runtime.options.max_cost is None or model.cost.input or model.cost.output or model.cost.tiers:
+        return []
+    return [f"there are no prices of {model.full_id}, so --max-cost stops nothing"]
 
 
-def _leave_broken(output: TextOutput) -> int:
+def _could_not_write(outlet: Outlet, text: TextOutput) -> int:
     """Stdout took no more. A closed pipe is the reader's own doing: quiet, and the code of SIGPIPE."""
-    closed = isinstance(output.broken, BrokenPipeError)
-    if output.broken and not closed:
-        output.say(f"the answer could not be written: {getattr(output.broken, 'strerror', output.broken)}")
-    # What is still in the buffer has nowhere to go; Python would complain of it at its own end.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 128 + signal.SIGPIPE if closed else ExitCode.FAILED
+    if isinstance(outlet.broken, BrokenPipeError):
+        return 128 + signal.SIGPIPE
+    text.say(f"the answer could not be written: {getattr(outlet.broken, 'strerror', outlet.broken)}")
+    return ExitCode.FAILED

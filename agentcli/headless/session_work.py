@@ -32,7 +32,7 @@ async def _with_runtime(options: RuntimeOptions, work: Callable[[Runtime], Await
     runtime = Runtime.create(options)
     try:
         runtime.require_ready()
-        output = TextOutput(sys.stdout, sys.stderr, on_broken=lambda: runtime.abort("stdout takes no more"))
+        output = TextOutput(None, sys.stderr)
         for line in runtime.notices:
             output.say(line)
         runtime.subscribe(output)

@@ -1,7 +1,7 @@
-"""Text output of a run: the answer on stdout as it streams; what happens meanwhile on stderr, if that is a terminal."""
+"""Text output of a run: the answer on stdout as it streams, what happens meanwhile on stderr."""
 
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from agentcli.agent.assistant_events import TextDeltaEvent
@@ -16,10 +16,12 @@ from agentcli.agent.events import (
 )
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.text import printable
-from agentcli.config.masking import hold_back, mask
+from agentcli.config.masking import mask
+from agentcli.headless.masked_text import MaskedText
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
 
 if TYPE_CHECKING:
+    from agentcli.headless.outlet import Outlet
     from agentcli.headless.tool_lines import ToolLines
 
 
@@ -27,22 +29,17 @@ class TextOutput:
     """A listener. stdout gets the model's text and nothing else, byte for byte unless it is a terminal.
 
     Args:
-        out: stdout.
+        out: stdout; None if the answer is not to be printed as it streams.
         err: stderr.
-        on_broken: called once when stdout takes no more (a closed pipe, a full disk).
     """
 
-    def __init__(self, out: TextIO, err: TextIO, on_broken: Callable[[], None]) -> None:
+    def __init__(self, out: "Outlet | None", err: TextIO) -> None:
         self.out = out
         self.err = err
-        self.broken: OSError | ValueError | None = None
-        """Why stdout takes no more."""
-        self._on_broken = on_broken
-        self._clean = out.isatty()
+        self._clean = out is not None and out.isatty()
         self._shows_tools = err.isatty()
         self._lines: ToolLines | None = None
-        self._held = ""
-        """The end of what has streamed, while it may be the beginning of a key."""
+        self._text = MaskedText()
         self._in_line = False
         """Whether the answer's last line has no end yet."""
         self._has_shown = False
@@ -50,7 +47,7 @@ class TextOutput:
 
     def __call__(self, event: object, signal: object) -> None:
         match event:
-            case MessageUpdateEvent(assistant_message_event=TextDeltaEvent(delta=delta)):
+            case MessageUpdateEvent(assistant_message_event=TextDeltaEvent(delta=delta)) if self.out:
                 self._write(delta)
             case MessageStartEvent(message=AssistantMessage()):
                 self._has_shown = False
@@ -76,11 +73,11 @@ class TextOutput:
     def say(self, text: str) -> None:
         """One line on stderr."""
         self.end_line()
-        print(f"agentcli: {mask(printable(text))}", file=self.err, flush=True)
+        with suppress(OSError):  # There is no other place to say it.
+            print(f"agentcli: {mask(printable(text))}", file=self.err, flush=True)
 
     def end_line(self) -> None:
-        if self._held:
-            held, self._held = self._held, ""
+        if held := self._text.end():
             self._put(printable(held) if self._clean else held)
             self._in_line = True
         if self._in_line:
@@ -88,9 +85,7 @@ class TextOutput:
             self._in_line = False
 
     def _write(self, delta: str) -> None:
-        text = mask(self._held + delta)
-        shown = len(text) - hold_back(text)
-        text, self._held = text[:shown], text[shown:]
+        text = self._text.add(delta)
         if self._clean:
             text = printable(text)
         if text:
@@ -99,14 +94,8 @@ class TextOutput:
             self._in_line = not text.endswith("\n")
 
     def _put(self, text: str) -> None:
-        if self.broken:
-            return
-        try:
+        if self.out is not None:
             self.out.write(text)
-            self.out.flush()
-        except (OSError, ValueError) as error:  # ValueError: somebody has closed it
-            self.broken = error
-            self._on_broken()
 
     def _tool_lines(self) -> "ToolLines":
         if self._lines is None:

@@ -115,4 +115,4 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _text(message: dict[str, Any]) -> str:
-    return "".join(block.get("text", "") for block in message["content"])
+    return "".join(block.get("text", "") for block in message.get("content", []))

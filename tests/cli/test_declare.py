@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentcli.cli.app import app
 from agentcli.cli.declare import quick_arguments
+from agentcli.cli.rpc import rpc
 from agentcli.cli.run import run
 
 
@@ -44,6 +45,8 @@ USUAL = [
     ["hi", "-m", "x", "--no-session", "-C", "some/folder"],
     ["--max-turns", "3", "--session", "abc", "hi"],
     ["--permission-mode", "read-only", "--trust", "hi"],
+    ["--output", "json", "--schema", "s.json", "hi"],
+    ["-o", "events", "--max-tokens=5", "--max-cost", "0.5", "--timeout", "1e2", "hi"],
     [],
 ]
 
@@ -60,6 +63,7 @@ def test_the_usual_forms_are_read_the_quick_way_as_typer_reads_them(words: list[
     [
         ["--help"], ["-h"], ["--nope"], ["--model"], ["-mx", "hi"], ["--", "hi"], ["--max-turns", "0"], ["--max-turns", "x"],
         ["--permission-mode", "root"], ["--continue=yes"], ["--model", "--trust"], ["-cm", "x"], ["---\nname: x\n---"],
+        ["--output", "xml"], ["--max-cost", "-1"], ["--max-cost", "x"], ["--timeout", "nan"], ["--timeout", "inf"], ["--max-tokens", "1.5"],
     ],
     ids=str,
 )  # fmt: skip
@@ -84,11 +88,20 @@ WORDS = st.sampled_from(
         "-C",
         ".",
         "--session=z",
+        "-o",
+        "json",
+        "--timeout",
+        "0.5",
         "-h",
         "@f",
         "",
     ]
 )
+
+
+def test_words_are_nothing_to_a_command_that_takes_none():
+    assert quick_arguments(rpc, ["--no-session"]) is not None
+    assert quick_arguments(rpc, ["hi"]) is None
 
 
 @given(st.lists(WORDS, max_size=6))

@@ -9,29 +9,22 @@ from agentcli.agent.events import MessageEndEvent, MessageUpdateEvent
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
+from agentcli.config.masking import forget_keys, remember_key
 from agentcli.headless.text_output import TextOutput
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
-
-
-class FakeFullDisk(io.StringIO):
-    """Takes no more."""
-
-    def write(self, text: str) -> int:
-        raise OSError(28, "No space left on device")
 
 
 def delta(text: str) -> MessageUpdateEvent:
     return MessageUpdateEvent(PartialMessage(Model(id="m", api="x", provider="p")), TextDeltaEvent(0, text))
 
 
-def output(out: io.StringIO | None = None) -> tuple[TextOutput, io.StringIO, io.StringIO, list[str]]:
-    broken: list[str] = []
-    streams = out or io.StringIO(), io.StringIO()
-    return TextOutput(*streams, on_broken=lambda: broken.append("told")), *streams, broken
+def output() -> tuple[TextOutput, io.StringIO, io.StringIO]:
+    streams = io.StringIO(), io.StringIO()
+    return TextOutput(*streams), *streams  # type: ignore[arg-type]
 
 
 def test_text_streams_and_each_message_ends_its_line():
-    subject, out, err, _ = output()
+    subject, out, err = output()
     for event in (
         delta("Hel"),
         delta("lo"),
@@ -54,16 +47,27 @@ def test_text_streams_and_each_message_ends_its_line():
     ],
 )  # fmt: skip
 def test_what_happens_meanwhile_is_one_line_on_stderr(event: object, says: str):
-    subject, out, err, _ = output()
+    subject, out, err = output()
     subject(delta("half"), None)
     subject(event, None)
     assert err.getvalue() == says
     assert out.getvalue() == ("half\n" if says else "half")
 
 
-def test_a_stream_that_takes_no_more_is_told_once_and_not_written_again():
-    subject, _, _, broken = output(FakeFullDisk())
-    for _ in range(3):
-        subject(delta("x"), None)
-    assert broken == ["told"]
-    assert subject.broken is not None
+def test_without_a_place_for_the_answer_only_what_happens_meanwhile_is_told():
+    err = io.StringIO()
+    subject = TextOutput(None, err)
+    subject(delta("the answer"), None)
+    subject(RetryStartEvent(1, 3, 2.0, "too busy"), None)
+    assert err.getvalue() == "agentcli: too busy; trying again in 2 s (1 of 3)\n"
+
+
+def test_a_key_is_masked_in_however_many_pieces_it_comes():
+    remember_key("sk-CANARY-12345")
+    subject, out, _ = output()
+    for piece in ("it is sk-CAN", "ARY-1", "2345, not sk-CAN"):
+        subject(delta(piece), None)
+        assert "sk-" not in out.getvalue()
+    subject.end_line()
+    forget_keys()
+    assert out.getvalue() == "it is [key hidden], not sk-CAN\n"

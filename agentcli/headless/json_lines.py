@@ -1,0 +1,39 @@
+"""JSON lines: one object a line, ended by LF, with no key in it."""
+
+import msgspec
+
+from agentcli.agent.surrogates import data_without_surrogates
+from agentcli.agent.text import printable
+from agentcli.config.masking import mask_data
+from agentcli.headless.outlet import Outlet
+
+_encoder = msgspec.json.Encoder(enc_hook=str)
+
+
+def line_of(record: object) -> bytes:
+    """A Struct, or plain data, as a line: UTF-8, LF included, whatever its strings hold."""
+    try:
+        return _encoder.encode(mask_data(record)) + b"\n"
+    except UnicodeEncodeError:
+        plain = data_without_surrogates(msgspec.to_builtins(record, enc_hook=str))
+        return _encoder.encode(mask_data(plain)) + b"\n"
+
+
+class JsonLines:
+    """Writes records to an outlet. On a terminal what it would obey is written as JSON's escapes."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+        self._escapes = outlet.isatty()
+
+    def write(self, record: object) -> None:
+        line = line_of(record)
+        self._outlet.write(_escaped(line) if self._escapes else line)
+
+
+def _escaped(line: bytes) -> bytes:
+    text = line.decode()
+    for character in set(text):
+        if not printable(character):
+            text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode()

@@ -1,0 +1,34 @@
+"""The agent alone: a model, two of agentcli's tools and one of our own; no session, no settings, no permissions."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from agentcli import Agent, AgentTool, AgentToolResult, providers, tools
+from agentcli.agent.messages import TextContent, text_of
+
+
+def greet(tool_call_id, params, signal, on_update, context):
+    return AgentToolResult(content=[TextContent(f"Hello, {params['name']}!")])
+
+
+GREET = AgentTool(
+    name="greet",
+    description="Greet somebody.",
+    parameters={"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    execute=greet,
+)
+
+
+async def main(model, prompt):
+    toolset = tools.create_toolset(tools.ToolOptions(cwd=Path.cwd()), ["read", "ls"])
+    client = providers.StreamClient()
+    chosen, _ = providers.Catalog().resolve(model, has_key=lambda provider: True)
+    agent = Agent(model=chosen, stream_function=client, system_prompt="Be brief.", tools=[*toolset.tools, GREET])
+    await agent.prompt(prompt)
+    print(text_of(agent.state.messages[-1].content))
+    await toolset.close()
+    await client.aclose()
+
+
+asyncio.run(main(*sys.argv[1:]))
