@@ -17,6 +17,7 @@ def open_chat(
     cwd: Path | None = None,
     permission_mode: "PermissionMode | None" = None,
     trust: bool = False,
+    no_mouse: bool = False,
 ) -> int:
     from agentcli.agent.errors import UsageError
     from agentcli.config.configuration import load_configuration
@@ -32,6 +33,27 @@ def open_chat(
         model=model,
         session=SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd),
     )
+    theme, mouse = _looks()
     from agentcli.tui.app import ChatApp
 
-    return ChatApp(options).run() or 0
+    app = ChatApp(options, theme)
+    code = app.run(mouse=mouse and not no_mouse)
+    if app.parting_words:
+        print(app.parting_words)
+    return code
+
+
+def _looks() -> tuple[str | None, bool]:
+    """What of the person's settings has to be known before the first paint: the theme, and whether to take the mouse.
+
+    The runtime meets the same file, and says what is wrong with it.
+    """
+    from agentcli.agent.errors import ConfigError
+    from agentcli.config.load import load_settings
+    from agentcli.config.paths import config_file
+
+    try:
+        settings = load_settings(config_file())
+    except ConfigError:
+        return None, True
+    return settings.theme, settings.mouse

@@ -1,27 +1,36 @@
 """ChatApp: the screen, and what keys and messages do to it.
 
-Composition only: what a run is belongs to the runtime, what is shown of it to `chat`, what keys mean to the widgets.
-The runtime is made after the first paint, so that the prompt is there at once; what was sent before it is ready waits.
+Composition only: what a run is belongs to the runtime, what is shown of it to `chat`, what keys mean to the widgets,
+what commands do to `commands`. The runtime is made after the first paint, so that the prompt is there at once; what was
+sent before it is ready waits.
 """
 
 import asyncio
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.timer import Timer
 
 from agentcli.agent.errors import AgentcliError
+from agentcli.tui.asking import Asking
+from agentcli.tui.attention import Attention
+from agentcli.tui.background import BackgroundReported
+from agentcli.tui.current_theme import CSS, LOOK_S, CurrentTheme, without_color
+from agentcli.tui.keymap import Keymap
 from agentcli.tui.leaving import Leaving, crash_report
+from agentcli.tui.looking import look
 from agentcli.tui.palette import Palette
+from agentcli.tui.queue_edit import QueueEdit
+from agentcli.tui.status import Status
 from agentcli.tui.terminal import Terminal, TerminalGone
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
-from agentcli.tui.widgets.permission_prompt import ROOMY, Choice, PermissionPrompt
-from agentcli.tui.widgets.queue_list import QueueList
+from agentcli.tui.widgets.permission_prompt import Choice, PermissionPrompt
+from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
 from agentcli.tui.widgets.reason_editor import ReasonEditor
 from agentcli.tui.widgets.transcript import Transcript
 
@@ -30,9 +39,10 @@ if TYPE_CHECKING:
     from agentcli.runtime.runtime import Runtime
     from agentcli.tui.bridge import Bridge
     from agentcli.tui.chat import Chat
+    from agentcli.tui.commands import Commands
 
-QUIT_WITHIN_S = 1.0
-"""Two Ctrl+C in so short a time quit."""
+TWICE_WITHIN_S = 1.0
+"""Two Ctrl+C in so short a time quit, two Esc open the tree."""
 SMALL_ROWS, SMALL_COLUMNS = 10, 24
 """A smaller terminal has no room for a frame round the editor."""
 
@@ -40,44 +50,68 @@ SMALL_ROWS, SMALL_COLUMNS = 10, 24
 class ChatApp(App[None], inherit_bindings=False):
     """Args:
     options: what the runtime is made from.
+    theme: as the settings have it, if they are known already: they are read again with the runtime.
 
     `run` returns the exit code, and raises the `AgentcliError` that kept the runtime from being made.
     """
 
     TITLE = "agentcli"
     ENABLE_COMMAND_PALETTE = False
-    CSS = "Screen { layout: vertical; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "page(-1)", "Page up", priority=True),
-        Binding("pagedown", "page(1)", "Page down", priority=True),
-        Binding("ctrl+home", "to_start", "Start of the conversation", priority=True),
-        Binding("ctrl+end", "to_end", "End of the conversation", priority=True),
-    ]
+    CSS = "Screen { layout: vertical; }" + CSS
 
-    def __init__(self, options: "RuntimeOptions") -> None:
-        super().__init__(driver_class=Terminal)
+    def __init__(self, options: "RuntimeOptions", theme: str | None = None) -> None:
+        super().__init__(driver_class=Terminal, ansi_color=without_color())
         self.options = options
         self.failure: AgentcliError | None = None
         """Why the runtime could not be made."""
         self.chat: Chat | None = None
         """None until the runtime is there."""
+        self.commands: Commands | None = None
+        """None as long as `chat` is."""
+        self.keymap = Keymap()
+        self.palette = Palette({})
+        self.theming = CurrentTheme(self, theme)
+        self.early_theme = theme
+        self.asking = Asking(self)
         self._early: list[Editor.Submitted] = []
         """Sent before there was a runtime."""
+        self._queue_edit: QueueEdit | None = None
         self._leaving = Leaving(self._kill_children, lambda code: self.exit(return_code=code))
-        self._interrupted_at = -QUIT_WITHIN_S
+        self.attention = Attention(self._write)
+        self._pressed_at = {"interrupt": -TWICE_WITHIN_S, "abort": -TWICE_WITHIN_S}
+        """When the keys that mean more when pressed twice were pressed."""
         self._clock: Timer | None = None
+        self._problems = self.theming.start()
+        """What the person should know once there is a conversation to say it in."""
 
     def _kill_children(self) -> None:
         if self.runtime is not None:
             self.runtime.kill_now()
 
+    def _write(self, text: str) -> None:
+        if self._driver is not None:
+            self._driver.write(text)
+
     @property
     def runtime(self) -> "Runtime | None":
         return self.chat.runtime if self.chat else None
 
+    @property
+    def parting_words(self) -> str:
+        """How to go on with what was said; empty if nothing was kept."""
+        session = self.runtime.session if self.runtime else None
+        if session is None or session.leaf_id is None or self.options.session.in_memory:
+            return ""
+        return f"go on with: agentcli --session {session.id[-12:]}"
+
+    @property
+    def main(self) -> Screen[Any]:
+        """The screen with the conversation, under whatever is open over it."""
+        return self.screen_stack[0]
+
     def compose(self) -> ComposeResult:
         yield Transcript()
-        yield QueueList()
+        yield QueueBar()
         yield PermissionPrompt()
         yield Editor()
         yield ReasonEditor()
@@ -91,22 +125,27 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.transcript = self.query_one(Transcript)
-        self.queue = self.query_one(QueueList)
+        self.queue = self.query_one(QueueBar)
         self.permission = self.query_one(PermissionPrompt)
         self.editor = self.query_one(Editor)
         self.reason = self.query_one(ReasonEditor)
         self.footer = self.query_one(Footer)
         self.editor.focus()
-        self.footer.activity = "starting"
+        self.footer.show(Status(activity="starting"))
         self._use_theme()
         self.theme_changed_signal.subscribe(self, lambda theme: self._use_theme())
+        self.app_resume_signal.subscribe(self, lambda app: self._come_back())
         self._leaving.watch()
         self.call_after_refresh(self._start)
 
     def _use_theme(self) -> None:
-        palette = Palette(self.get_css_variables())
-        self.transcript.set_palette(palette)
-        self.permission.set_palette(palette)
+        self.palette = Palette(self.get_css_variables())
+        self.transcript.set_palette(self.palette)
+        self.permission.set_palette(self.palette)
+
+    def _come_back(self) -> None:
+        self.attention.again()
+        self.show_state()
 
     # The runtime
 
@@ -122,162 +161,224 @@ class ChatApp(App[None], inherit_bindings=False):
             self.failure = error
             self.exit(return_code=1)
             return
+        from agentcli.tui.app_settings import apply_settings, equip_editor  # 15 ms, after the first paint
+
         self.chat = chat
-        self.footer.set_folder(chat.runtime.cwd)
+        self._tell([*self._problems, *apply_settings(self, chat)])
         self._clock = self.set_interval(1.0, self._tick, pause=True)
+        self.set_interval(LOOK_S, self._look_at_theme)
         early, self._early = self._early, []
         for submitted in early:
-            self._send(chat, submitted)
-        self._show_state()
+            self._take(chat, submitted)
+        self.show_state()
+        await equip_editor(self, chat)
         await chat.warm_up()
+        self.show_state()
+
+    def _look_at_theme(self) -> None:
+        self._tell(self.theming.look())
+
+    def on_background_reported(self, message: BackgroundReported) -> None:
+        self._tell(self.theming.background_is(message.is_light))
+
+    def _tell(self, lines: list[str]) -> None:
+        for line in lines:
+            if self.chat is not None:
+                self.chat.conversation.notice(line)
 
     def on_bridge_batch(self, batch: "Bridge.Batch") -> None:
         if self.chat is None:
             return
-        self.chat.apply(batch)
-        self._show_state()
+        ended = self.chat.apply(batch)
+        self.show_state()
+        if ended is not None:
+            self.attention.run_ended(ended, self.chat.status)
         self.call_after_refresh(self.chat.bridge.done)
 
-    def _show_state(self) -> None:
-        """The queue, the footer, and whether a clock runs."""
-        waiting = [("waits for the start", submitted.text) for submitted in self._early]
+    def show_state(self) -> None:
+        """The queue, the footer, the title, and whether a clock runs."""
+        waiting = [QueuedRow(str(number), QueuedKind.EARLY, each.text) for number, each in enumerate(self._early)]
         if (chat := self.chat) is not None:
             waiting += chat.waiting
-            conversation = chat.conversation
-            self.footer.show(chat.model, chat.activity, conversation.input_tokens, conversation.output_tokens)
+            status = chat.status
+            self.footer.show(status)
+            self.attention.show(status)
             if self._clock is not None:
-                (self._clock.resume if conversation.has_clock else self._clock.pause)()
+                (self._clock.resume if chat.conversation.has_clock else self._clock.pause)()
         self.queue.show(waiting)
-        self._show_request()
-
-    def _show_request(self) -> None:
-        before = self.permission.request
-        requests = self.chat.requests if self.chat else []
-        self.permission.show(requests, draft=bool(self.editor.text.strip()), writing=self.reason.display)
-        if self.permission.request is not before:
-            # A reason that nobody asks for any more is not thrown away.
-            unsent = self.reason.text if self.reason.display else ""
-            self._write_reason(False)
-            self.reason.put("")
-            self._give_back([unsent])
-        asked = self.permission.request is not None
-        for widget in (self.editor, self.reason):
-            widget.set_class(asked, "-asked")
-        self.queue.set_class(asked and self.size.height < ROOMY, "-no-room")
+        self.asking.show()
 
     def _tick(self) -> None:
         if self.chat is not None:
             self.chat.conversation.tick(time.monotonic())
 
-    # What the person does
+    # What the person says
 
     async def on_event(self, event: events.Event) -> None:
-        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
-        if typed and self.chat is not None and self.chat.requests and not self.reason.display:
-            if isinstance(event, events.Key) and (choice := self.permission.take(event)):
-                self._answer(choice)
-                return
-            if isinstance(event, events.Paste):
-                self.permission.wait()
-        await super().on_event(event)
-
-    def _answer(self, choice: Choice, reason: str | None = None) -> None:
-        """Answer the request that is shown, at once: the next key may be for the next one."""
-        request = self.permission.request
-        if self.chat is None or request is None:
-            return
-        if choice is Choice.REASON and reason is None:
-            self._write_reason(True)
-            return
-        denied = choice in (Choice.DENY, Choice.REASON)
-        self.chat.answer(request.id, allow=not denied, remember=Choice.ONCE if denied else choice, reason=reason)
-        self._show_state()
-
-    def _write_reason(self, writing: bool) -> None:
-        """Have the editor for reasons in place of the editor, or the other way round."""
-        if writing == self.reason.display:
-            return
-        shown, hidden = (self.reason, self.editor) if writing else (self.editor, self.reason)
-        shown.display = True
-        # Not `focus`, which comes late: the next letter is for the one that is shown.
-        self.screen.set_focus(shown)
-        hidden.display = False
-        self._show_request()
-
-    def on_reason_editor_given(self, message: ReasonEditor.Given) -> None:
-        self._answer(Choice.REASON, message.reason)
-
-    def on_reason_editor_left(self) -> None:
-        self._write_reason(False)
-        self.permission.wait()
-
-    def on_permission_prompt_ready_changed(self) -> None:
-        self.editor.set_class(self.permission.is_ready, "-idle")
-
-    def on_text_area_changed(self) -> None:
-        self._show_request()
+        if not self.asking.take(event):
+            await super().on_event(event)
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         self.transcript.follow()
         if self.chat is None:
             self._early.append(message)
         else:
-            self._send(self.chat, message)
-        self._show_state()
+            self._take(self.chat, message)
+        self.show_state()
 
-    def _send(self, chat: "Chat", message: Editor.Submitted) -> None:
+    def _take(self, chat: "Chat", message: Editor.Submitted) -> None:
+        """Do what a text calls, or send it."""
+        edit, self._queue_edit = self._queue_edit, None
+        if edit is not None:
+            edit.put_back(chat, message.text)
+            self.editor.put(edit.draft)
+            return
+        if message.text.startswith(("/", "!")) and self._commands(chat).take(message.text):
+            return
         if not chat.send(message.text, message.follow_up):
-            self._give_back([message.text])
+            self.give_back([message.text])
 
-    def _give_back(self, texts: list[str]) -> None:
+    def give_back(self, texts: list[str]) -> None:
         """Put texts before the draft."""
         if texts := [text for text in texts if text.strip()]:
-            draft = self.editor.text
-            self.editor.put("\n\n".join([*texts, *([draft] if draft.strip() else [])]))
+            self.editor.put_before("\n\n".join(texts))
+
+    # What keys do
+
+    def on_editor_action_asked(self, message: Editor.ActionAsked) -> None:
+        self.act(message.name)
+
+    def act(self, name: str, argument: str = "") -> None:
+        """Do an action of the conversation: those that only look at once, the others as they have time."""
+        if look(self.transcript, name):
+            return
+        if name == "dequeue":
+            self._dequeue()
+        elif name == "edit_queue":
+            self._edit_queue()
+        elif self.chat is None:
+            self.footer.flash("still starting")
+        else:
+            self.run_worker(self._commands(self.chat).run(name, argument), group="commands")
+
+    def _commands(self, chat: "Chat") -> "Commands":
+        if self.commands is None:
+            from agentcli.tui.commands import Commands  # 15 ms, and the first prompt does not wait for it
+
+            self.commands = Commands(self, chat)
+        return self.commands
 
     def on_editor_abort_asked(self) -> None:
-        """Stop, and give what waits back before the draft."""
+        """Stop, and give what waits back before the draft; twice, with nothing to stop: the tree."""
+        if (edit := self._queue_edit) is not None and self.chat is not None:
+            self._queue_edit = None
+            edit.put_back(self.chat, edit.text)
+            self.editor.put(edit.draft)
+        elif not self._is_working and not self.editor.text and self._is_second("abort"):
+            self.act("tree")
+        else:
+            self._stop()
+
+    def _stop(self) -> None:
         waiting = [submitted.text for submitted in self._early]
         self._early = []
         if self.chat is not None:
             waiting += self.chat.stop()
-        self._give_back(waiting)
-        self._show_state()
+        self.give_back(waiting)
+        self.show_state()
 
     def on_editor_interrupted(self) -> None:
-        if self._early or (self.runtime is not None and self.runtime.is_busy):
-            self.on_editor_abort_asked()
-            return
-        now = time.monotonic()
-        if now - self._interrupted_at < QUIT_WITHIN_S:
+        if self._is_working:
+            self._stop()
+        elif self._is_second("interrupt"):
             self.exit()
-            return
-        self._interrupted_at = now
-        self.footer.hint("Ctrl+C again quits")
-        self.set_timer(QUIT_WITHIN_S, self.footer.hint)
+        else:
+            self.footer.flash("Ctrl+C again quits", TWICE_WITHIN_S)
+
+    @property
+    def _is_working(self) -> bool:
+        runtime = self.runtime
+        return bool(self._early) or (runtime is not None and (runtime.is_busy or runtime.is_bash_running))
+
+    def _is_second(self, key: str) -> bool:
+        """Whether a key is pressed the second time in a short while."""
+        before, self._pressed_at[key] = self._pressed_at[key], time.monotonic()
+        return self._pressed_at[key] - before < TWICE_WITHIN_S
 
     def on_editor_quit_asked(self) -> None:
         self.exit()
 
     def on_editor_end_asked(self) -> None:
-        self.action_to_end()
-
-    def action_page(self, direction: int) -> None:
-        self.transcript.scroll_relative(y=direction * max(self.transcript.size.height - 2, 1), animate=False)
-
-    def action_to_start(self) -> None:
-        self.transcript.scroll_home(animate=False)
-
-    def action_to_end(self) -> None:
         self.transcript.follow()
+
+    def on_editor_history_asked(self) -> None:
+        self.act("history_search")
+
+    def on_editor_told(self, message: Editor.Told) -> None:
+        self.footer.flash(message.text)
+
+    def on_reason_editor_given(self, message: ReasonEditor.Given) -> None:
+        self.asking.answer(Choice.REASON, message.reason)
+
+    def on_reason_editor_left(self) -> None:
+        self.asking.stop_writing()
+
+    def on_permission_prompt_ready_changed(self) -> None:
+        self.editor.set_class(self.permission.is_ready, "-idle")
+
+    def on_text_area_changed(self) -> None:
+        self.asking.show()
+
+    # What waits
+
+    def _edit_queue(self) -> None:
+        if self.queue.rows:
+            self.queue.focus()
+        else:
+            self.footer.flash("nothing waits")
+
+    def on_queue_bar_edit_asked(self, message: QueueBar.EditAsked) -> None:
+        """Have the message in the editor in place of the draft, which comes back when it is sent."""
+        if self.chat is not None and (edit := QueueEdit.begin(self.chat, message.id, self.editor.text)) is not None:
+            self._queue_edit = edit
+            self.editor.put(edit.text)
+            self.editor.focus()
+            self.footer.flash("Enter puts it back into its place, Esc leaves it as it was")
+        self.show_state()
+
+    def on_queue_bar_remove_asked(self, message: QueueBar.RemoveAsked) -> None:
+        if self.chat is not None:
+            self.chat.take_back(message.id)
+        self.show_state()
+
+    def on_queue_bar_move_asked(self, message: QueueBar.MoveAsked) -> None:
+        if self.chat is not None:
+            self.chat.move(message.id, message.position)
+        self.show_state()
+
+    def on_queue_bar_switch_asked(self, message: QueueBar.SwitchAsked) -> None:
+        if self.chat is not None:
+            self.chat.switch_kind(message.id)
+        self.show_state()
+
+    def on_queue_bar_left(self) -> None:
+        self.editor.focus()
+
+    def _dequeue(self) -> None:
+        """Take the last message that waits back into the editor."""
+        if self.chat is not None and (waiting := self.chat.waiting):
+            self.chat.take_back(waiting[-1].id)
+            self.give_back([waiting[-1].text])
+            self.show_state()
+
+    # The screen, and the end
 
     def on_resize(self, event: events.Resize) -> None:
         tiny = event.size.height < SMALL_ROWS or event.size.width < SMALL_COLUMNS
         for widget in (self.query_one(Editor), self.query_one(ReasonEditor)):
             widget.set_class(tiny, "-tiny")
-        self.call_after_refresh(self._show_request)
-
-    # The end
+        self.query_one(Footer).use_rows(event.size.height)
+        self.call_after_refresh(self.asking.show)
 
     def on_terminal_gone(self, message: TerminalGone) -> None:
         self._leaving.leave(1)

@@ -14,6 +14,7 @@ from textual.message import Message
 
 from agentcli.agent.assistant_events import TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent
 from agentcli.agent.events import MessageUpdateEvent, ToolExecutionUpdateEvent
+from agentcli.runtime.events import BashExecutionUpdateEvent
 
 INTERVAL_S = 0.04
 SHARE = 3
@@ -50,7 +51,7 @@ class Bridge:
         """Hear an event, as a listener of the runtime."""
         if isinstance(event, MessageUpdateEvent) and isinstance(event.assistant_message_event, _DELTAS):
             self._take_delta(event)
-        elif isinstance(event, ToolExecutionUpdateEvent) and self._is_overtaken(event):
+        elif self._is_overtaken(event):
             self._events[-1] = event
         else:
             self._join()
@@ -94,9 +95,15 @@ class Bridge:
         self._events[-1] = MessageUpdateEvent(last.message, joined)
         self._pieces = None
 
-    def _is_overtaken(self, event: ToolExecutionUpdateEvent) -> bool:
-        last = self._events[-1] if self._events else None
-        return isinstance(last, ToolExecutionUpdateEvent) and last.tool_call_id == event.tool_call_id
+    def _is_overtaken(self, event: Any) -> bool:
+        """Whether the last event says nothing any more, now that this one has come."""
+        match event, self._events[-1] if self._events else None:
+            case ToolExecutionUpdateEvent(), ToolExecutionUpdateEvent() as last:
+                return last.tool_call_id == event.tool_call_id
+            case BashExecutionUpdateEvent(), BashExecutionUpdateEvent() as last:
+                return last.id == event.id
+            case _:
+                return False
 
     def _schedule(self) -> None:
         loop = asyncio.get_running_loop()

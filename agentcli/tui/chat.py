@@ -8,6 +8,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -15,13 +16,23 @@ from msgspec.structs import replace
 from textual.message import Message
 
 from agentcli.agent.errors import AgentcliError
-from agentcli.agent.messages import AgentMessage, CustomMessage, StopReason, UserMessage, text_of
+from agentcli.agent.messages import AgentMessage, CustomMessage, UserMessage, text_of
+from agentcli.agent.queues import PendingMessageQueue
+from agentcli.runtime.attachments import images_in
 from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.session import Session
 from agentcli.tui.bridge import Bridge
 from agentcli.tui.conversation import Conversation, HistoryReplaced
+from agentcli.tui.git_branch import branch_of
+from agentcli.tui.spending import Spending, spent_before
+from agentcli.tui.status import Status, folder_name
+from agentcli.tui.widgets.queue_bar import QueuedKind, QueuedRow
 from agentcli.tui.widgets.transcript import Transcript
+
+KINDS = (QueuedKind.STEER, QueuedKind.FOLLOW_UP)
 
 
 class PromptEnded(Struct, frozen=True):
@@ -29,6 +40,8 @@ class PromptEnded(Struct, frozen=True):
 
     error: BaseException | None
     """How it failed, if the transcript does not hold it."""
+    seconds: float
+    """How long it was worked on."""
 
 
 class Chat:
@@ -43,15 +56,29 @@ class Chat:
         return cls(Runtime.create(replace(options, answers_permissions=True)), transcript, post)
 
     def __init__(self, runtime: Runtime, transcript: Transcript, post: Callable[[Message], Any]) -> None:
-        self.runtime = runtime
         self.conversation = Conversation(transcript)
         self.bridge = Bridge(post)
-        self._prompts = 0
-        """How many have not ended on the screen."""
         self.requests: list[PermissionRequestEvent] = []
         """What waits for the person's answer, first come first."""
-        runtime.subscribe(self._hear)
-        self.conversation.show_history(runtime.agent.state.messages)
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._prompts = 0
+        """How many have not ended on the screen."""
+        self._context: tuple[int, int] = (-1, 0)
+        """For how many messages the tokens of the context were counted, and the tokens."""
+        self.use(runtime)
+
+    def use(self, runtime: Runtime) -> None:
+        """Show this runtime's conversation from now on."""
+        self._unsubscribe()
+        self.bridge.close()
+        self.runtime = runtime
+        self.requests = []
+        self._prompts = 0
+        self._context = (-1, 0)
+        self._spending = Spending()
+        self._branch = branch_of(runtime.cwd)
+        self._unsubscribe = runtime.subscribe(self._hear)
+        self.conversation.replace_history(runtime.agent.state.messages)
         for notice in runtime.notices:
             self.conversation.notice(notice)
 
@@ -64,68 +91,132 @@ class Chat:
     @property
     def activity(self) -> str:
         if not self._prompts:
-            return "ready"
+            return self.conversation.activity or "ready"
         if self.runtime.agent.signal.aborted:
             return "stopping"
         return "waiting for your answer" if self.requests else self.conversation.activity or "working"
 
     @property
-    def waiting(self) -> list[tuple[str, str]]:
-        """The kind and the text of what is queued, next first."""
-        agent = self.runtime.agent
-        steering = [("steering", _text(item.message)) for item in agent.steering_queue.items]
-        return steering + [("follow-up", _text(item.message)) for item in agent.follow_up_queue.items]
+    def status(self) -> Status:
+        runtime, spending = self.runtime, self._spending
+        return Status(
+            folder=folder_name(runtime.cwd),
+            branch=self._branch,
+            session=runtime.session.name or "",
+            model=self.model,
+            activity=self.activity,
+            context_tokens=self._context_tokens(),
+            context_window=runtime.agent.state.model.context_window,
+            input_tokens=spending.input_tokens,
+            output_tokens=spending.output_tokens,
+            cost=spending.cost,
+        )
+
+    # What is said
 
     def send(self, text: str, follow_up: bool) -> bool:
         """Start a run, or reach the one that goes on. False if it could not be sent; the transcript says why."""
+        runtime = self.runtime
         try:
-            if not self.runtime.is_busy:
-                self._prompt(text)
+            images = images_in(text, runtime.cwd)
+            if not runtime.is_busy:
+                self._prompts += 1
+                began = time.monotonic()
+                task = runtime.prompt(text, images)
+                task.add_done_callback(lambda task: self._prompt_ended(runtime, task, began))
             elif follow_up:
-                self.runtime.follow_up(text)
+                runtime.follow_up(text, images)
             else:
-                self.runtime.steer(text)
+                runtime.steer(text, images)
         except AgentcliError as error:
             self.conversation.failure(error)
             return False
         return True
 
     def stop(self) -> list[str]:
-        """End the run. Returns the texts of what was queued, which waits no more."""
+        """End the run and the person's command. Returns the texts of what was queued, which waits no more."""
         self.runtime.abort()
-        return [_text(message) for message in self.runtime.agent.clear_all_queues()]
+        self.runtime.abort_bash()
+        return [said(message) for message in self.runtime.agent.clear_all_queues()]
 
     def answer(self, id: str, *, allow: bool, remember: str = "once", reason: str | None = None) -> None:
         """Answer a request, which waits no more."""
         self._forget(id)
         self.runtime.answer_permission(id, "allow" if allow else "deny", remember, reason)
 
-    def send_latecomers(self) -> None:
-        """Send what was queued in the moment in which a run ended. After a failure it waits for the person."""
-        runtime = self.runtime
-        last = runtime.last_message
-        if runtime.is_busy or last is None or last.stop_reason is not StopReason.DONE or runtime.reached_max_turns:
-            return
-        if messages := runtime.agent.steering_queue.drain() or runtime.agent.follow_up_queue.drain():
-            self._prompt(messages)
+    # What waits
 
-    def apply(self, batch: Bridge.Batch) -> None:
-        """Bring events to the screen. Raises what a prompt failed with, if nobody expected that."""
+    @property
+    def waiting(self) -> list[QueuedRow]:
+        """What is queued, next first."""
+        return [QueuedRow(item.id, kind, said(item.message)) for kind in KINDS for item in self.queue(kind).items]
+
+    def queue(self, kind: QueuedKind) -> PendingMessageQueue:
+        agent = self.runtime.agent
+        return agent.steering_queue if kind is QueuedKind.STEER else agent.follow_up_queue
+
+    def place_of(self, id: str) -> tuple[QueuedKind, int] | None:
+        """Of which kind a message is that waits, and how many of its kind come before; None if it waits no more."""
+        for kind in KINDS:
+            ids = [item.id for item in self.queue(kind).items]
+            if id in ids:
+                return kind, ids.index(id)
+        return None
+
+    def take_back(self, id: str) -> AgentMessage | None:
+        """Take a message out of its queue; None if it waits no more."""
+        place = self.place_of(id)
+        return self.queue(place[0]).remove(id) if place else None
+
+    def move(self, id: str, position: int) -> None:
+        if place := self.place_of(id):
+            self.queue(place[0]).move(id, position)
+
+    def switch_kind(self, id: str) -> None:
+        """Make a message that waits one of the other kind, the last of them."""
+        if place := self.place_of(id):
+            other = QueuedKind.FOLLOW_UP if place[0] is QueuedKind.STEER else QueuedKind.STEER
+            self.queue(other).enqueue(self.queue(place[0]).remove(id))
+
+    # What happens
+
+    def apply(self, batch: Bridge.Batch) -> float | None:
+        """Bring events to the screen. Raises what a prompt failed with, if nobody expected that.
+
+        Returns:
+            How many seconds the prompt took that has ended, if one has.
+        """
+        took: float | None = None
         self.conversation.apply(batch.events, time.monotonic())
         for event in batch.events:
+            self._spending.hear(event)
             match event:
                 case PermissionRequestEvent():
                     self.requests.append(event)
                 case PermissionEndEvent():
                     self._forget(event.id)
                 case PromptEnded():
-                    self._end_prompt(event.error)
+                    self._end_prompt(event)
+                    took = event.seconds
                 case _:
                     pass
+        return took
 
     async def warm_up(self) -> None:
-        """Import what the first answer needs, 60 ms, while the person types."""
+        """Import what the first answer needs, 60 ms, and count what the session took, while the person types."""
         await asyncio.to_thread(_prepare, self.runtime)
+        await self.count_spending()
+
+    async def count_spending(self) -> None:
+        """Add what the session took before it was opened here."""
+        runtime, spending = self.runtime, self._spending
+        storage = runtime.session.storage
+        if isinstance(storage, JsonlSessionStorage) and runtime.agent.state.messages:
+            # A reader of its own, for a thread.
+            before = await asyncio.to_thread(_spent_in, storage.path)
+            spending.input_tokens += before.input_tokens
+            spending.output_tokens += before.output_tokens
+            spending.cost += before.cost
 
     async def close(self) -> None:
         self.bridge.close()
@@ -140,17 +231,33 @@ class Chat:
     def _forget(self, id: str) -> None:
         self.requests = [request for request in self.requests if request.id != id]
 
-    def _end_prompt(self, error: BaseException | None) -> None:
-        self._prompts -= 1
-        if isinstance(error, AgentcliError):
-            self.conversation.failure(error)
-        elif error is not None:
-            raise error
-        self.send_latecomers()
+    def _prompt_ended(self, runtime: Runtime, task: "asyncio.Task[None]", began: float) -> None:
+        if runtime is self.runtime:
+            error = None if task.cancelled() else task.exception()
+            self.bridge(PromptEnded(error, time.monotonic() - began), None)
 
-    def _prompt(self, prompt: str | list[AgentMessage]) -> None:
-        self._prompts += 1
-        self.runtime.prompt(prompt).add_done_callback(lambda task: self.bridge(PromptEnded(_error_of(task)), None))
+    def _end_prompt(self, ended: PromptEnded) -> None:
+        self._prompts -= 1
+        self._branch = branch_of(self.runtime.cwd)
+        if isinstance(ended.error, AgentcliError):
+            self.conversation.failure(ended.error)
+        elif ended.error is not None:
+            raise ended.error
+
+    def _context_tokens(self) -> int:
+        """How much the next request holds. Counted again only when messages came, for it looks at all of them."""
+        count = len(self.runtime.agent.state.messages)
+        if count != self._context[0]:
+            self._context = (count, self.runtime.context_tokens if count else 0)
+        return self._context[1]
+
+
+def _spent_in(path: Path) -> Spending:
+    session = Session(JsonlSessionStorage.read(path))
+    try:
+        return spent_before(session)
+    finally:
+        session.close()
 
 
 def _prepare(runtime: Runtime) -> None:
@@ -161,9 +268,6 @@ def _prepare(runtime: Runtime) -> None:
     import_module("pygments.lexers")
 
 
-def _text(message: AgentMessage) -> str:
+def said(message: AgentMessage) -> str:
+    """The text of a message that waits."""
     return text_of(message.content) if isinstance(message, UserMessage | CustomMessage) else ""
-
-
-def _error_of(task: "asyncio.Task[None]") -> BaseException | None:
-    return None if task.cancelled() else task.exception()

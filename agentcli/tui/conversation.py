@@ -30,27 +30,34 @@ from agentcli.agent.events import (
 from agentcli.agent.messages import (
     AgentMessage,
     AssistantMessage,
-    CompactionSummaryMessage,
     StopReason,
     TextContent,
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
-    text_of,
 )
 from agentcli.runtime.events import (
     AgentSettledEvent,
+    BashExecutionEndEvent,
+    BashExecutionStartEvent,
+    BashExecutionUpdateEvent,
     CompactionEndEvent,
     CompactionStartEvent,
+    ModelChangedEvent,
     NoticeEvent,
     RetryEndEvent,
     RetryStartEvent,
+    SessionInfoChangedEvent,
+    ThinkingLevelChangedEvent,
 )
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.history import history_items
 from agentcli.tui.items.item import Item
 from agentcli.tui.items.notice import Notice, NoticeKind
 from agentcli.tui.items.outcome import outcome_notice
+from agentcli.tui.items.person_command import finish_command, person_command
+from agentcli.tui.items.result import result_text
+from agentcli.tui.items.summary import compaction_summary
 from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.widgets.transcript import Transcript
@@ -78,13 +85,15 @@ class Conversation:
         """The last panel of each call id."""
         self._running: dict[ToolPanel, None] = {}
         """Calls that have started and not ended, in order."""
+        self._commands: dict[str, ToolPanel] = {}
+        """The person's own commands that run, by id."""
         self._retry: tuple[Notice, RetryStartEvent, float] | None = None
         """The notice that counts down, what it is about, and when the wait ends."""
 
     @property
     def has_clock(self) -> bool:
         """Whether something on the screen changes with the time."""
-        return self._retry is not None or bool(self._running)
+        return self._retry is not None or bool(self._running) or bool(self._commands)
 
     @property
     def activity(self) -> str:
@@ -94,6 +103,7 @@ class Conversation:
         return self._activity
 
     def replace_history(self, messages: Sequence[AgentMessage]) -> None:
+        """Show these messages and no others; a command of the person that still runs stays."""
         self.transcript.clear()
         self._running.clear()
         self._blocks, self._retry, self._activity = {}, None, ""
@@ -103,12 +113,13 @@ class Conversation:
     def show_history(self, messages: Sequence[AgentMessage]) -> None:
         items, self._panels = history_items(messages)
         self.transcript.append(items)
+        self.transcript.append(self._commands.values())
         for message in messages:
             self._count(message)
         self.transcript.show()
 
-    def notice(self, text: str) -> None:
-        self._add(Notice(text))
+    def notice(self, text: str, hint: str = "") -> None:
+        self._add(Notice(text, hint=hint))
         self.transcript.show()
 
     def failure(self, error: AgentcliError) -> None:
@@ -123,7 +134,7 @@ class Conversation:
 
     def tick(self, now: float) -> None:
         """Let the clocks on the screen go on."""
-        for panel in self._running:
+        for panel in (*self._running, *self._commands.values()):
             panel.tick(now)
             self.transcript.changed(panel)
         if self._retry is not None:
@@ -153,8 +164,8 @@ class Conversation:
                 self._end_retry()
             case HistoryReplaced(messages):
                 self.replace_history(messages)
-            case NoticeEvent():
-                self._add(Notice(event.text))
+                if messages:
+                    self._add(Notice("the conversation goes on from here, another place of its tree"))
             case CompactionStartEvent():
                 self._activity = "summarising the conversation"
             case CompactionEndEvent():
@@ -162,8 +173,11 @@ class Conversation:
             case AgentEndEvent() | AgentSettledEvent():
                 self._end_retry()
                 self._activity = ""
+            case BashExecutionStartEvent() | BashExecutionUpdateEvent() | BashExecutionEndEvent():
+                self._follow_command(event, now)
             case _:
-                pass
+                if notice := _notice_of(event):
+                    self._add(notice)
 
     def _follow_call(
         self, event: ToolExecutionStartEvent | ToolExecutionUpdateEvent | ToolExecutionEndEvent, now: float
@@ -175,11 +189,32 @@ class Conversation:
                 panel.start(now)
                 self._running[panel] = None
             case ToolExecutionUpdateEvent():
-                panel.update(text_of(event.partial_result.content), event.partial_result.details)
+                panel.update(result_text(event.partial_result.content), event.partial_result.details)
             case ToolExecutionEndEvent():
-                panel.finish(text_of(event.result.content), event.result.details, event.is_error, now)
+                panel.finish(result_text(event.result.content), event.result.details, event.is_error, now)
                 self._running.pop(panel, None)
         self.transcript.changed(panel)
+
+    def _follow_command(
+        self, event: BashExecutionStartEvent | BashExecutionUpdateEvent | BashExecutionEndEvent, now: float
+    ) -> None:
+        """Show a command of the person as it runs. One that is shown is not told of again."""
+        match event:
+            case BashExecutionStartEvent(id, command, exclude_from_context):
+                self._commands[id] = panel = person_command(command, exclude_from_context)
+                panel.start(now)
+                self._add(panel)
+                return
+            case BashExecutionUpdateEvent(id, output):
+                panel = self._commands.get(id)
+                if panel is not None:
+                    panel.update(output, None)
+            case BashExecutionEndEvent(id, message):
+                panel = self._commands.pop(id, None)
+                if panel is not None:
+                    finish_command(panel, message, now)
+        if panel is not None:
+            self.transcript.changed(panel)
 
     def _start_message(self, message: AgentMessage) -> None:
         self._end_retry()
@@ -238,7 +273,7 @@ class Conversation:
             case ToolResultMessage():
                 panel = self._panels.get(message.tool_call_id)
                 if panel is not None and not (panel.is_over and panel.text):
-                    panel.finish(text_of(message.content), message.details, message.is_error, now)
+                    panel.finish(result_text(message.content), message.details, message.is_error, now)
                     self._running.pop(panel, None)
                     self.transcript.changed(panel)
             case _:
@@ -279,6 +314,11 @@ class Conversation:
         return self._panels[id]
 
     def _add(self, item: Item) -> None:
+        """Add an item; a notice that comes right after another one goes into it where it can."""
+        last = self.transcript.items[-1] if self.transcript.items else None
+        if isinstance(item, Notice) and isinstance(last, Notice) and last.take(item):
+            self.transcript.changed(last)
+            return
         self.transcript.append([item])
 
     def _end_retry(self) -> None:
@@ -291,7 +331,7 @@ class Conversation:
     def _end_compaction(self, event: CompactionEndEvent) -> None:
         self._activity = ""
         if event.summary is not None:
-            self.transcript.append(history_items([CompactionSummaryMessage(event.summary, event.tokens_before)])[0])
+            self._add(compaction_summary(event.summary, event.tokens_before, event.tokens_after))
         elif event.error_message is not None:
             self._add(Notice(event.error_message, NoticeKind.ERROR))
         elif event.aborted:
@@ -305,6 +345,21 @@ class Conversation:
 
 
 _ENDED_BADLY = (StopReason.ERROR, StopReason.ABORTED)
+
+
+def _notice_of(event: Any) -> Notice | None:
+    """What a change that is made between two messages looks like."""
+    match event:
+        case NoticeEvent(text):
+            return Notice(text)
+        case ModelChangedEvent(provider, model_id, thinking_level):
+            return Notice(f"from here on: {provider}/{model_id}, thinking {thinking_level}", subject="model")
+        case ThinkingLevelChangedEvent(thinking_level):
+            return Notice(f"from here on: thinking {thinking_level}", subject="thinking")
+        case SessionInfoChangedEvent(name):
+            return Notice(f"this session is called {name}" if name else "this session has no name", subject="name")
+        case _:
+            return None
 
 
 def _retry_text(event: RetryStartEvent, left: float) -> str:

@@ -76,8 +76,5 @@ class GrowingMarkdown:
         self, block: Block, before: Block | None, width: int, palette: Palette, *, grows: bool = False
     ) -> list[Row]:
         """The block's rows, after an empty one where that belongs."""
-        joined = block.goes_on(before)
-        if before is not None and joined:
-            block.number = before.number + 1
-        gap = [row((), width)] if before is not None and not joined else []
+        gap = [row((), width)] if before is not None and not block.goes_on(before) else []
         return [*gap, *block_rows(block, width, palette, grows=grows)]

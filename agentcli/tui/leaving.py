@@ -20,7 +20,7 @@ PATIENCE_S = 5.0
 
 _PUT_BACK = (
     "\x1b[?2004l\x1b[?7h\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"
-    "\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
+    "\x1b[23;2t\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 )
 """Every mode that the driver sets, undone."""
 

@@ -51,13 +51,14 @@ class Block:
         self.number = number
 
     def goes_on(self, before: "Block | None") -> bool:
-        """Whether it is the next item of the list that `before` is an item of: no empty row between."""
-        first, last = self.tokens[0], before.tokens[0] if before else None
-        return (
-            last is not None
-            and first.type.endswith("list_open")
-            and ((first.type, first.markup) == (last.type, last.markup))
-        )
+        """Whether it is the next item of the list that `before` is an item of: no empty row between, and its number."""
+        if before is None or not self.tokens[0].type.endswith("list_open"):
+            return False
+        first, last = self.tokens[0], before.tokens[0]
+        if (first.type, first.markup) != (last.type, last.markup):
+            return False
+        self.number = before.number + 1
+        return True
 
 
 def split(text: str) -> list[Block]:

@@ -5,10 +5,12 @@ out as elsewhere, for the shell would get them. What does not fit is left out in
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from agentcli.tui.items.changes import edits_of, marked
+from agentcli.tui.keymap import Keymap, shown_key
 from agentcli.tui.palette import Palette, Tone
 from agentcli.tui.rows import Row, Run, row, wrapped
 
@@ -18,8 +20,15 @@ if TYPE_CHECKING:
 END_CHARS = 4_000
 """So much of each end of a text is laid out."""
 WAITING = "stop typing for a second, then:"
-_SHORT_KEYS = {"y": "once", "s": "session", "a": "always", "n": "no", "r": "reason"}
-"""For terminals that have no room for more words."""
+_WORDS = {
+    "allow_once": ("allow once", "once"),
+    "allow_session": ("this session", "session"),
+    "allow_always": ("always", "always"),
+    "deny": ("deny", "no"),
+    "deny_reason": ("deny, say why", "reason"),
+}
+"""What each action does, in few words, and in fewer for terminals that have no room."""
+_ADD_RULES = ("allow_session", "allow_always")
 
 
 class Stage(StrEnum):
@@ -41,6 +50,7 @@ def request_rows(
     width: int,
     height: int,
     palette: Palette,
+    keymap: Keymap = Keymap(),
 ) -> list[Row]:
     """At least one row and at most `height`.
 
@@ -48,10 +58,10 @@ def request_rows(
         more: how many requests come after this one.
         draft: whether Enter belongs to a draft.
     """
-    keys = _key_rows(request, stage, draft, width, palette)
-    short = (_short_keys(request, stage, width), palette[Tone.WARNING])
+    keys = _key_rows(request, stage, draft, width, palette, keymap)
+    short = (_short_keys(request, stage, width, keymap), palette[Tone.WARNING])
     if height < 2:
-        letters = (f"{_short_keys(request, stage, 0)} ", palette[Tone.WARNING])
+        letters = (f"{_short_keys(request, stage, 0, keymap)} ", palette[Tone.WARNING])
         return [row([letters, _about(request, palette)], width)]
     if height < len(keys) + 2:
         keys = [row([short], width)]
@@ -91,11 +101,10 @@ def _body(request: "PermissionRequestEvent", palette: Palette) -> list[list[Run]
         case "bash":
             return [[(_bounded(visible(str(arguments.get("command", "")))), palette[Tone.TEXT])]]
         case "write":
-            return [about, *_changes("+", arguments.get("content"), palette)]
+            return [about, *_changes("+", str(arguments.get("content", "")), palette)]
         case "edit":
-            pairs = _edits(arguments.get("edits"))
-            changes = [[*_changes("-", old, palette), *_changes("+", new, palette)] for old, new in pairs]
-            return [about, *(line for change in changes for line in change)]
+            changes = [(_changes("-", old, palette), _changes("+", new, palette)) for old, new in edits_of(arguments)]
+            return [about, *(line for old, new in changes for line in (*old, *new))]
         case "read" | "grep" | "find" | "ls":
             return [about]
         case _:
@@ -117,21 +126,10 @@ def _framed(lines: Sequence[list[Run]], width: int, palette: Palette) -> list[Ro
     return framed
 
 
-def _edits(edits: Any) -> list[tuple[Any, Any]]:
-    """The old and the new text of each edit; of what is none, nothing."""
-    if not isinstance(edits, Sequence):
-        return []
-    found = [cast("Mapping[str, Any]", edit) for edit in cast("Sequence[Any]", edits) if isinstance(edit, Mapping)]
-    return [(edit.get("old_text"), edit.get("new_text")) for edit in found]
-
-
-def _changes(mark: str, text: Any, palette: Palette) -> list[list[Run]]:
+def _changes(mark: str, text: str, palette: Palette) -> list[list[Run]]:
     """A text as lines that come or go."""
-    if not isinstance(text, str) or not text:
-        return []
-    tone = Tone.ADDED if mark == "+" else Tone.REMOVED
-    lines = _bounded(visible(text.replace("\r\n", "\n").removesuffix("\n"))).split("\n")
-    return [[(f"{mark} {line}", palette[tone])] for line in lines]
+    whole = visible(text.replace("\r\n", "\n"))
+    return [[(line, palette[tone])] for line, tone in marked(mark, _bounded(whole))]
 
 
 def _value(value: Any) -> str:
@@ -160,16 +158,19 @@ def _both_ends(body: list[Row], height: int, width: int, palette: Palette) -> li
     return [*body[:first], row([note], width), *body[-last:]]
 
 
-def _key_rows(request: "PermissionRequestEvent", stage: Stage, draft: bool, width: int, palette: Palette) -> list[Row]:
+def _key_rows(
+    request: "PermissionRequestEvent", stage: Stage, draft: bool, width: int, palette: Palette, keymap: Keymap
+) -> list[Row]:
     """The keys and what they do, and the rules that two of them would add."""
     if stage is Stage.REASON:
         return [row([("Write why; the model is told.", palette[Tone.WARNING])], width)]
     ready = stage is Stage.READY
     key, word = (palette[Tone.STRONG], palette[Tone.TEXT]) if ready else (palette[Tone.DIM], palette[Tone.DIM])
-    names = [("y" if draft else "y/Enter", "allow once")]
-    if request.suggested_rules:
-        names += [("s", "this session"), ("a", "always")]
-    names += [("n/Esc", "deny"), ("r", "deny, say why")]
+    names = [
+        ("/".join(shown_key(key) for key in keymap.keys(action) if not (draft and key == "enter")), words[0])
+        for action, words in _WORDS.items()
+        if request.suggested_rules or action not in _ADD_RULES
+    ]
     rows = wrapped([(WAITING, palette[Tone.WARNING])], width) if not ready else []
     line: list[Run] = []
     used = 0
@@ -183,11 +184,12 @@ def _key_rows(request: "PermissionRequestEvent", stage: Stage, draft: bool, widt
     rows.append(row(line, width))
     if request.suggested_rules:
         rules = ", ".join(visible(rule) for rule in request.suggested_rules)
-        rows += wrapped([(f"s and a add: allow {_bounded(rules)}", palette[Tone.DIM])], width)
+        adding = " and ".join(keymap.shown(action) for action in _ADD_RULES)
+        rows += wrapped([(f"{adding} add: allow {_bounded(rules)}", palette[Tone.DIM])], width)
     return rows
 
 
-def _short_keys(request: "PermissionRequestEvent", stage: Stage, width: int) -> str:
+def _short_keys(request: "PermissionRequestEvent", stage: Stage, width: int, keymap: Keymap) -> str:
     """The keys in few words, or without words if there is no room for them."""
     match stage:
         case Stage.QUIET:
@@ -195,6 +197,10 @@ def _short_keys(request: "PermissionRequestEvent", stage: Stage, width: int) -> 
         case Stage.REASON:
             return "why?"
         case Stage.READY:
-            keys = {key: does for key, does in _SHORT_KEYS.items() if request.suggested_rules or key not in "sa"}
+            keys = {
+                keymap.shown(action): words[1]
+                for action, words in _WORDS.items()
+                if request.suggested_rules or action not in _ADD_RULES
+            }
             words = "  ".join(f"{key} {does}" for key, does in keys.items())
             return words if len(words) <= width else f"{''.join(keys)}?"

@@ -43,6 +43,11 @@ def row(runs: Iterable[Run], width: int, fill: Style | None = None) -> Row:
     return Strip(segments, width - room)
 
 
+def indented(before: Run, inner: Row, width: int) -> Row:
+    """A row with a run before it."""
+    return Strip.join([row([before], width), inner]).crop(0, width)
+
+
 def wrapped(
     runs: Sequence[Run],
     width: int,

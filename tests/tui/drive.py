@@ -67,8 +67,8 @@ def screen(pilot: Pilot[Any]) -> str:
 
 def transcript(app: ChatApp) -> str:
     """The whole conversation, as rows of the present width."""
-    view = app.transcript
-    return "\n".join("\n".join(plain(item.rows(view._width, view._palette))) for item in view.items)
+    stack = app.transcript._stack
+    return "\n".join("\n".join(plain(item.rows(stack.width, stack.palette))) for item in stack.items)
 
 
 def said(app: ChatApp) -> list[str]:

@@ -111,7 +111,7 @@ async def test_a_failure_says_what_to_do(make_app: MakeApp) -> None:
         await send(pilot, "hi")
         await idle(pilot)
         shown = screen(pilot)
-        assert "half" in shown and "✗ no credit left" in shown and "top up the account" in shown
+        assert "half" in shown and "✗ no credit left" in shown and "top up the account" in shown and "/model" in shown
 
 
 async def test_a_retry_counts_down_and_then_says_that_it_happened(make_app: MakeApp) -> None:
@@ -145,7 +145,7 @@ async def test_tokens_and_model_are_in_the_footer(make_app: MakeApp) -> None:
         app = await ready(pilot)
         await send(pilot, "hi")
         await idle(pilot)
-        assert "1.5k in, 7 out" in screen(pilot) and "scripted/" in app.footer.model
+        assert "↑1.5k ↓7" in screen(pilot) and "scripted/" in app.footer.status.model
 
 
 async def test_a_notice_of_the_runtime_is_shown(make_app: MakeApp) -> None:

@@ -1,12 +1,19 @@
 """Writing, sending, queueing and taking back."""
 
+from pathlib import Path
+
 import pytest
 from textual import events
+from textual.app import ComposeResult
 
 from agentcli.agent.errors import UsageError
+from agentcli.tui.actions import ACTIONS, Where
+from agentcli.tui.keymap import Keymap
 from agentcli.tui.widgets.editor import Editor
+from agentcli.tui.widgets.reason_editor import ReasonEditor
 from tests.tui.conftest import MakeApp
 from tests.tui.drive import idle, ready, said, screen, send, until
+from tests.tui.writing import WritingApp, shown_list
 
 SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.05}]
 
@@ -50,11 +57,11 @@ async def test_enter_steers_while_the_agent_works(make_app: MakeApp) -> None:
         await send(pilot, "go")
         await until(pilot, lambda: "● bash" in screen(pilot))
         await pilot.press(*"more", "enter", "enter")
-        await until(pilot, lambda: "steering: more" in screen(pilot))
+        await until(pilot, lambda: [row.text for row in app.queue.rows] == ["more"])
         assert app.editor.text == ""
         await idle(pilot)
         assert said(app) == ["go", "more"]
-        assert "steering:" not in screen(pilot) and "❯ more" in screen(pilot)
+        assert not app.queue.rows and "❯ more" in screen(pilot)
 
 
 @pytest.mark.parametrize("key", ["alt+enter", "ctrl+q", "ctrl+enter"])
@@ -65,7 +72,7 @@ async def test_a_follow_up_waits_for_the_end_of_the_run(make_app: MakeApp, key: 
         await send(pilot, "first")
         await until(pilot, lambda: "● bash" in screen(pilot))
         await send(pilot, "second", key)
-        await until(pilot, lambda: "follow-up: second" in screen(pilot))
+        await until(pilot, lambda: [row.text for row in app.queue.rows] == ["second"])
         await until(pilot, lambda: "second is done" in screen(pilot))
         await idle(pilot)
         shown = screen(pilot)
@@ -95,7 +102,7 @@ async def test_escape_stops_and_gives_what_waits_back_before_the_draft(make_app:
         await idle(pilot)
         assert app.editor.text == "sooner\n\neven sooner\n\nlater\n\nthe draft"
         assert said(app) == ["go"]
-        assert "✗ bash" in screen(pilot) and "steering:" not in screen(pilot)
+        assert "✗ bash" in screen(pilot) and not app.queue.rows
 
 
 async def test_escape_on_an_idle_agent_keeps_the_draft(make_app: MakeApp) -> None:
@@ -153,7 +160,7 @@ async def test_a_draft_that_ctrl_c_cleared_comes_back_with_undo(make_app: MakeAp
         app = await ready(pilot)
         await pilot.press(*"draft", "ctrl+c")
         assert app.editor.text == ""
-        await pilot.press("ctrl+z")
+        await pilot.press("ctrl+underscore")
         assert app.editor.text == "draft"
 
 
@@ -190,7 +197,7 @@ async def test_a_prompt_that_is_sent_before_the_runtime_is_there_is_sent_when_it
 
 
 async def test_a_prompt_that_cannot_be_sent_comes_back(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(text: str) -> str:
+    def refuse(text: str, images: object = ()) -> str:
         raise UsageError("there is no such template", hint="see /help")
 
     async with make_app(SLOW).run_test() as pilot:
@@ -198,9 +205,9 @@ async def test_a_prompt_that_cannot_be_sent_comes_back(make_app: MakeApp, monkey
         await send(pilot, "go")
         await until(pilot, lambda: "slow" in screen(pilot))
         monkeypatch.setattr(app.runtime, "steer", refuse)
-        await send(pilot, "/nope")
+        await send(pilot, "nope")
         await until(pilot, lambda: "✗ there is no such template" in screen(pilot))
-        assert app.editor.text == "/nope" and "see /help" in screen(pilot)
+        assert app.editor.text == "nope" and "see /help" in screen(pilot)
 
 
 async def test_a_paste_is_one_draft_in_one_step(make_app: MakeApp) -> None:
@@ -210,7 +217,7 @@ async def test_a_paste_is_one_draft_in_one_step(make_app: MakeApp) -> None:
         app.post_message(events.Paste(text.replace("\n", "\r\n")))
         await until(pilot, lambda: app.editor.text == text)
         assert said(app) == []
-        await pilot.press("ctrl+z")
+        await pilot.press("ctrl+underscore")
         assert app.editor.text == ""
         await pilot.press("ctrl+y", "enter")
         await idle(pilot)
@@ -243,3 +250,108 @@ async def test_words_after_alt_are_not_typed(make_app: MakeApp) -> None:
         app.editor.post_message(events.Key("alt+x", "x"))
         await pilot.pause()
         assert app.editor.text == ""
+
+
+async def test_a_backslash_before_enter_is_a_new_line(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        await pilot.press(*"a\\", "enter", *"b\\c", "enter")
+        await until(pilot, lambda: app.sent)
+        assert app.sent == ["a\nb\\c"]
+        await pilot.press(*"C:\\", "left", "enter", *"x\\", "alt+enter")
+        await until(pilot, lambda: len(app.sent) == 3)
+        assert app.sent[1:] == ["C:\\", "x\\"]
+
+
+async def test_what_the_app_does_is_asked_of_it_in_order(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_ready)
+        await pilot.press("a", "pageup", "ctrl+o", "b", "shift+tab", "ctrl+p", "f1", "f5", "ctrl+t")
+        assert app.asked == ["page_up", "expand_tools", "cycle_thinking", "palette", "help", "expand_thinking"]
+        assert app.editor.text == "ab" and app.editor.has_focus
+
+
+async def test_every_key_can_be_another(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_ready)
+        changes: dict[str, str | list[str]] = {"submit": "f2", "new_line": "enter", "undo": "ctrl+z", "delete_left": []}
+        app.editor.keymap = Keymap({**changes, "complete": [], "completion_next": "alt+j"})
+        await pilot.press(*"ab", "enter", *"cd", "backspace", "tab", "ctrl+z", "ctrl+y", "f2")
+        await until(pilot, lambda: app.sent)
+        assert app.sent == ["ab\ncd"] and app.asked == [] and app.editor.has_focus
+        await pilot.press("/", "alt+j")
+        assert shown_list(pilot)[1].startswith("❯ ")
+
+
+async def test_each_key_of_the_editor_does_something_that_is_there(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_ready)
+        for action in ACTIONS:
+            name = (action.does or action.name).partition("(")[0]
+            if action.where is Where.EDITOR:
+                assert hasattr(app.editor, f"action_{name}"), name
+            elif action.where is Where.COMPLETION:
+                await pilot.press("ctrl+u", "/", action.keys[0])
+
+
+async def test_ctrl_d_on_a_blank_draft_quits_nothing(work: Path) -> None:
+    quits: list[Editor.QuitAsked] = []
+
+    class App(WritingApp):
+        def on_editor_quit_asked(self, message: Editor.QuitAsked) -> None:
+            quits.append(message)
+
+    app = App(work)
+    async with app.run_test() as pilot:
+        await pilot.press(" ", "ctrl+d", "left", "ctrl+d")
+        assert app.editor.text == "" and quits == []
+        await pilot.press("ctrl+d")
+        assert len(quits) == 1
+
+
+async def test_a_command_for_the_shell_looks_like_one(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        for text, is_shell in (
+            ("!ls", True),
+            ("!!ls", True),
+            (" !ls", False),
+            ("a!", False),
+            ("a\n!b", False),
+            ("", False),
+        ):
+            app.editor.put(text)
+            assert app.editor.has_class("-shell") == is_shell, text
+        await pilot.press("!")
+        assert "┏" in screen(pilot)
+
+
+async def test_a_reason_has_no_history_no_commands_and_no_files(work: Path) -> None:
+    image = work / "a.png"
+    image.write_bytes(b"\x89PNG\r\n\x1a\n")
+    given: list[str] = []
+
+    class App(WritingApp):
+        def compose(self) -> ComposeResult:
+            yield Editor()
+            yield ReasonEditor()
+
+        def on_reason_editor_given(self, message: ReasonEditor.Given) -> None:
+            given.append(message.reason)
+
+    app = App(work)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_ready)
+        reason = app.query_one(ReasonEditor)
+        reason.display = True
+        reason.focus()
+        await pilot.press("/", "tab", "n", "up", "down", "ctrl+r")
+        app.post_message(events.Paste(f"\n{image}"))
+        app.post_message(events.Paste("x" * 2_000))
+        await until(pilot, lambda: len(reason.text) > 2_000)
+        assert not reason.has_class("-shell") and shown_list(pilot) == [] and app.asked == []
+        await pilot.press("enter", "up")
+        assert given == [f"/n\n{image}{'x' * 2_000}"] and reason.text == ""

@@ -5,6 +5,8 @@ import time
 import pytest
 from textual import constants, events
 
+from agentcli.tui import terminal
+from agentcli.tui.background import BackgroundReported
 from agentcli.tui.keys import KeyParser
 from agentcli.tui.terminal import Input
 
@@ -47,14 +49,18 @@ NOTHING = [
 def read(*chunks: str) -> list[tuple[str, str | None]]:
     """The keys and pastes in these chunks of input, ended by an `x`."""
     reader = Input(KeyParser())
-    found: list[tuple[str, str | None]] = []
-    for chunk in chunks:
-        for message in reader.feed(chunk):
-            if isinstance(message, events.Key):
-                found.append((message.key, message.character))
-            elif isinstance(message, events.Paste):
-                found.append(("paste", message.text))
-    return found
+    return [item for chunk in chunks for message in reader.feed(chunk) if (item := told(message))]
+
+
+def told(message: object) -> tuple[str, str | None] | None:
+    match message:
+        case events.Key():
+            return message.key, message.character
+        case events.Paste():
+            return "paste", message.text
+        case BackgroundReported():
+            return "background", "light" if message.is_light else "dark"
+    return None
 
 
 @pytest.mark.parametrize(("data", "key"), KEYS, ids=lambda value: repr(value))
@@ -116,3 +122,67 @@ def test_a_burst_goes_on_over_several_reads() -> None:
 )
 def test_typing_is_not_a_paste(data: str) -> None:
     assert all(key != "paste" for key, _ in read(data))
+
+
+ANSWERS = [
+    ("\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "light"),
+    ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "dark"),
+    ("\x1b]11;rgb:fd/f6/e3\x07", "light"),
+    ("\x1b]11;rgba:0000/2b2b/3636/ffff\x07", "dark"),
+]
+
+
+@pytest.mark.parametrize(("answer", "background"), ANSWERS, ids=lambda value: repr(value))
+def test_the_terminals_answer_is_no_typing_however_it_is_cut(answer: str, background: str) -> None:
+    expected = [("a", "a"), ("background", background), ("b", "b")]
+    data = f"a{answer}b"
+    for cut in range(1, len(data)):
+        assert read(data[:cut], data[cut:]) == expected
+    assert read(*data) == expected
+
+
+def test_an_answer_in_parts_with_pauses_is_no_typing(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, background = ANSWERS[0]
+    for cut in range(2, len(answer)):
+        reader = Input(KeyParser())
+        found = [*reader.feed(answer[:cut]), *reader.tick(), *reader.tick(), *reader.feed(answer[cut:])]
+        assert [told(message) for message in found] == [("background", background)]
+
+
+def test_an_answer_that_never_ends_is_dropped_and_what_is_typed_after_it_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reader = Input(KeyParser())
+    assert list(reader.feed("\x1b]11;rgb:ffff/ff")) == []
+    monkeypatch.setattr(terminal, "ANSWER_S", 0.0)
+    assert list(reader.tick()) == []
+    assert [told(message) for message in reader.feed("fx")] == [("f", "f"), ("x", "x")]
+
+
+@pytest.mark.parametrize(
+    "answer", ["\x1b]11;?\x07", "\x1b]11;rgb:\x07", "\x1b]10;rgb:0/0/0\x1b\\", "\x1b]52;c;aGk=\x07"]
+)
+def test_other_answers_are_nothing(answer: str) -> None:
+    assert read(f"a{answer}b") == [("a", "a"), ("b", "b")]
+
+
+def test_alt_bracket_is_a_key_and_what_follows_is_typed() -> None:
+    reader = Input(KeyParser())
+    reader._began_at -= 60
+    assert list(reader.feed("\x1b]")) == []
+    found = list(reader.tick())
+    time.sleep(constants.ESCAPE_DELAY * 1.2)
+    found += reader.tick()
+    assert [told(message) for message in found] == [("right_square_bracket", None)]
+    typed = [*reader.feed("\x1b]1"), *reader.feed("1;h"), *reader.tick()]
+    time.sleep(constants.ESCAPE_DELAY * 1.2)
+    typed += reader.tick()
+    assert [character for _, character in filter(None, map(told, typed)) if character] == list("11;h")
+
+
+def test_an_answer_before_a_paste_and_unmarked_lines_after_it() -> None:
+    answer, background = ANSWERS[0]
+    lines = "a line of some length\rand another of the same length\rand a third one"
+    assert read(answer + "\x1b[200~x\x1b[201~") == [("background", background), ("paste", "x")]
+    assert read(answer + lines) == [("background", background), ("paste", lines)]
+    assert read("\x1b]11;rgb:" + "\x1b[200~x\x1b[201~")[-1] == ("paste", "x")

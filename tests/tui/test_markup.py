@@ -1,21 +1,24 @@
 """Nothing that is shown is markup: every surface shows text as it is."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from agentcli.agent.messages import BashExecutionMessage
 from agentcli.tui.items.assistant_text import AssistantText
-from agentcli.tui.items.item import Item
+from agentcli.tui.items.history import history_items
+from agentcli.tui.items.item import Fold, Item
 from agentcli.tui.items.notice import Notice, NoticeKind
+from agentcli.tui.items.summary import Summary
 from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.items.user_text import UserText
+from agentcli.tui.status import Status
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
-from agentcli.tui.widgets.queue_list import QueueList
+from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
 from agentcli.tui.widgets.transcript import Transcript
 from tests.tui.conftest import MakeApp, escapes, markup_lines
 from tests.tui.drive import idle, ready, screen, send, until
@@ -26,15 +29,15 @@ LINES = markup_lines()
 class FakeApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript()
-        yield QueueList()
+        yield QueueBar()
         yield Editor()
         yield Footer()
 
 
-def finished(name: str, arguments: dict[str, Any], text: str, is_error: bool) -> ToolPanel:
+def finished(name: str, arguments: dict[str, Any], text: str, is_error: bool, details: Any = None) -> ToolPanel:
     panel = ToolPanel(name)
     panel.set_arguments(arguments)
-    panel.finish(text, None, is_error)
+    panel.finish(text, details, is_error)
     return panel
 
 
@@ -51,6 +54,17 @@ ITEMS = {
     "path": lambda line: finished("write", {"path": line}, "", False),
     "output": lambda line: finished("bash", {"command": "x"}, line, False),
     "failure": lambda line: finished("bash", {"command": "x"}, line, True),
+    "unfolded thinking": lambda line: Thinking(line),
+    "unfolded argument": lambda line: finished("teleport", {"where": line}, "", False),
+    "new file": lambda line: finished("write", {"path": "x", "content": line}, "", False),
+    "edit": lambda line: finished("edit", {"path": "x", "edits": [{"old_text": line}]}, "", False),
+    "diff": lambda line: finished("edit", {"path": "x"}, "", False, {"diff": f"-1 {line}"}),
+    "summary of a call": lambda line: finished("find", {"pattern": "x"}, line, False),
+    "person's command": lambda line: history_items([BashExecutionMessage(line, "")])[0][0],
+    "person's output": lambda line: history_items([BashExecutionMessage("x", line)])[0][0],
+    "summary": lambda line: Summary("summarised", line),
+    "unfolded summary": lambda line: Summary("summarised", f"```\n{line}\n```"),
+    "title of a summary": lambda line: Summary(line, ""),
 }
 
 
@@ -68,6 +82,8 @@ def visible(line: str) -> str:
 async def test_every_line_is_shown_as_it_is(surface: str) -> None:
     async with FakeApp().run_test(size=(120, 40)) as pilot:
         transcript = pilot.app.query_one(Transcript)
+        for fold in Fold:
+            transcript.unfold(fold, surface.startswith("unfolded"))
         for line in LINES:
             item: Item = ITEMS[surface](line)
             transcript.append([item])
@@ -91,10 +107,8 @@ async def test_the_draft_the_queue_and_the_footer_show_it_as_it_is() -> None:
     async with FakeApp().run_test(size=(160, 40)) as pilot:
         for line in LINES:
             pilot.app.query_one(Editor).put(line)
-            pilot.app.query_one(QueueList).show([("steering", line)])
-            footer = pilot.app.query_one(Footer)
-            footer.set_folder(Path("/") / (line.replace("/", "") or "x"))
-            footer.show(line, line[:40], 1, 1)
+            pilot.app.query_one(QueueBar).show([QueuedRow("q", QueuedKind.STEER, line)])
+            pilot.app.query_one(Footer).show(Status(folder=line, branch=line, session=line, model=line, activity=line))
             await pilot.pause()
             shown = flat(screen(pilot))
             assert visible(line) in shown, line
@@ -119,9 +133,13 @@ async def test_sequences_in_every_surface_are_gone(make_app: MakeApp) -> None:
         for make in ITEMS.values():
             transcript.append([make(payload)])
             transcript.show()
+            transcript.unfold(Fold.TOOLS, True)
+            transcript.unfold(Fold.THINKING, True)
+            await pilot.pause()
+            await shows_no_control(pilot)
         pilot.app.query_one(Editor).put(payload)
-        pilot.app.query_one(QueueList).show([("steering", payload)])
-        pilot.app.query_one(Footer).show(payload, payload, 1, 1)
+        pilot.app.query_one(QueueBar).show([QueuedRow("q", QueuedKind.STEER, payload)])
+        pilot.app.query_one(Footer).show(Status(folder=payload, branch=payload, model=payload, activity=payload))
         await pilot.pause()
         await shows_no_control(pilot)
 

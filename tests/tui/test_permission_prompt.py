@@ -186,7 +186,7 @@ async def test_enter_sends_a_draft_and_is_no_answer(make_app: MakeApp, work: Pat
         await asked(pilot)
         assert "y/Enter" not in screen(pilot)
         await pilot.press("enter")
-        await until(pilot, lambda: "steering: wait" in screen(pilot))
+        await until(pilot, lambda: "steer: wait" in screen(pilot))
         assert app.permission.request is not None and not (work / "made").exists()
 
 
@@ -231,7 +231,7 @@ async def test_requests_that_come_together_are_shown_one_at_a_time(make_app: Mak
         app = await ready(pilot)
         assert app.chat is not None
         app.chat.requests = [request("bash", {"command": f"echo {name}"}, id=name) for name in ("one", "two", "three")]
-        app._show_state()
+        app.show_state()
         await asked(pilot)
         assert (
             "echo one" in screen(pilot) and "echo two" not in screen(pilot) and "(2 more after this)" in screen(pilot)
@@ -270,7 +270,7 @@ async def test_a_long_draft_and_a_queue_leave_it_room(make_app: MakeApp, height:
             app.runtime.steer(f"later {number}")
         draft = "\n".join(map(str, range(40)))
         app.editor.put(draft)
-        app._show_state()
+        app.show_state()
         await until(pilot, lambda: app.footer.region.bottom <= height)
         shown = screen(pilot)
         assert "Allow bash?" in shown and "39" in shown and app.editor.text == draft

@@ -9,13 +9,30 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from agentcli.agent.events import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
-from agentcli.agent.messages import AssistantMessage, StopReason, TextContent, ThinkingContent, user_message
+from agentcli.agent.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    user_message,
+)
+from agentcli.agent.models import ThinkingLevel
 from agentcli.agent.tools import AgentToolResult
 from agentcli.config.settings import Settings
-from agentcli.runtime.events import PermissionRequestEvent, RetryStartEvent
+from agentcli.runtime.events import (
+    ModelChangedEvent,
+    NoticeEvent,
+    PermissionRequestEvent,
+    RetryStartEvent,
+    SessionInfoChangedEvent,
+)
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.tui.app import ChatApp
+from agentcli.tui.items.summary import Summary
 from agentcli.tui.items.tool_panel import ToolPanel
 from tests.tui.drive import ready, until, write_script
 
@@ -38,7 +55,7 @@ def parse(line: str) -> tuple[str, str]:
 | --- | --- |
 | `a=b=c` | ok |
 """
-DIFF = "--- a\n+++ b\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"
+DIFF = " 9 one\n-10 two\n+10 2\n 11 three"
 
 Prepare = Callable[[Pilot[Any], ChatApp], Awaitable[None]]
 
@@ -68,6 +85,7 @@ async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
         ("bash", {"command": "make test"}, result("one\ntwo\nthree"), 2.5),
         ("edit", {"path": "src/a.py"}, result("edited", {"diff": DIFF}), 0.0),
         ("read", {"path": "src/b.py", "offset": 10, "limit": 5}, result("x", {"first_line": 10, "last_line": 14}), 0.0),
+        ("write", {"path": "new.py", "content": "import os\n"}, result("Created new.py: 1 line, 10 bytes."), 0.0),
         ("teleport", {"where": "home"}, result("there is no such tool", is_error=True), 0.0),
     ]
     for number, (name, arguments, ended, seconds) in enumerate(calls):
@@ -90,7 +108,7 @@ async def with_a_queue(pilot: Pilot[Any], app: ChatApp) -> None:
     app.runtime.steer("use the other file")
     app.runtime.follow_up("then run the tests\nand commit")
     app.editor.put("a draft\nof two lines")
-    app._show_state()
+    app.show_state()
 
 
 async def after_failures(pilot: Pilot[Any], app: ChatApp) -> None:
@@ -104,14 +122,31 @@ async def after_failures(pilot: Pilot[Any], app: ChatApp) -> None:
         app._clock.stop()
 
 
+async def with_notes(pilot: Pilot[Any], app: ChatApp) -> None:
+    assert app.chat is not None
+    conversation = app.chat.conversation
+    conversation.show_history(
+        [
+            CompactionSummaryMessage("## Goal\n\n- fix the parser\n- and its tests", 182_345),
+            user_message("go on"),
+            BranchSummaryMessage("The other way failed.", "e"),
+            BashExecutionMessage("make test", "12 passed\n", exit_code=0),
+            BashExecutionMessage("false", "", exit_code=1, exclude_from_context=True),
+        ]
+    )
+    changes = [ModelChangedEvent("acme", "large-2", ThinkingLevel.HIGH), SessionInfoChangedEvent("the parser")]
+    conversation.apply([*changes, NoticeEvent("config.toml:3: unknown key")], 0.0)
+    app.transcript.toggle(next(item for item in app.transcript.items if isinstance(item, Summary)))
+
+
 async def scrolled_back(pilot: Pilot[Any], app: ChatApp) -> None:
     await in_conversation(pilot, app)
     await in_conversation(pilot, app)
     await pilot.pause()
-    app.action_page(-1)
+    app.act("page_up")
 
 
-STATES = [at_the_start, in_conversation, with_tools, with_a_queue, after_failures, scrolled_back]
+STATES = [at_the_start, in_conversation, with_tools, with_a_queue, with_notes, after_failures, scrolled_back]
 
 
 async def asking(pilot: Pilot[Any], app: ChatApp) -> None:
@@ -131,7 +166,7 @@ async def asking(pilot: Pilot[Any], app: ChatApp) -> None:
         for number in (1, 2)
     ]
     app.editor.put("a draft")
-    app._show_state()
+    app.show_state()
     await until(pilot, lambda: app.permission.is_ready)
 
 

@@ -6,6 +6,7 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 
 from agentcli.tui.items.assistant_text import AssistantText
+from agentcli.tui.items.item import Fold
 from agentcli.tui.items.notice import Notice
 from agentcli.tui.items.user_text import UserText
 from agentcli.tui.palette import Palette, Tone
@@ -53,7 +54,6 @@ async def test_scrolled_back_nothing_moves_and_a_mark_shows_that_there_is_more()
         view(pilot).scroll_relative(y=-20, animate=False)
         await pilot.pause()
         before = shown(pilot)
-        assert "more below" in before[-1]
         for number in range(20):
             growing.append(f"\n\nword{number}")
             view(pilot).changed(growing)
@@ -61,7 +61,8 @@ async def test_scrolled_back_nothing_moves_and_a_mark_shows_that_there_is_more()
             await pilot.pause()
         add(pilot, Notice("another"))
         await pilot.pause()
-        assert shown(pilot) == before
+        assert shown(pilot)[:-1] == before[:-1]
+        assert before[-1].endswith("▼ 20 more below") and shown(pilot)[-1].endswith("▼ 62 more below, new")
         view(pilot).follow()
         await pilot.pause()
         assert "another" in shown(pilot)[-2] and not any("more below" in line for line in shown(pilot))
@@ -81,7 +82,7 @@ async def test_what_grows_above_the_view_does_not_move_it() -> None:
             view(pilot).changed(growing)
             view(pilot).show()
             await pilot.pause()
-            assert shown(pilot) == before
+            assert shown(pilot)[:-1] == before[:-1] and "new" not in shown(pilot)[-1]
 
 
 async def test_scrolling_down_to_the_end_follows_again() -> None:
@@ -181,6 +182,66 @@ async def test_two_clicks_select_a_row() -> None:
         assert pilot.app.screen.get_selected_text() == "two words"
 
 
+async def test_three_clicks_select_an_item() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        add(pilot, AssistantText("one\n\ntwo words\n\n- three"), Notice("another"))
+        await pilot.pause()
+        await pilot.triple_click(Transcript, offset=Offset(1, 2))
+        assert pilot.app.screen.get_selected_text() == "one\n\ntwo words\n\n• three"
+
+
+async def test_while_something_is_selected_the_view_stays_and_then_goes_on_to_the_end() -> None:
+    async with FakeApp().run_test(size=(40, 10)) as pilot:
+        growing = AssistantText("start")
+        add(pilot, *(Notice(f"notice {number}") for number in range(50)), growing)
+        await pilot.pause()
+        await pilot.mouse_down(offset=(2, 4))
+        await pilot.hover(offset=(7, 4))
+        before = shown(pilot)
+        for number in range(10):
+            growing.append(f"\n\nword{number}")
+            view(pilot).changed(growing)
+            view(pilot).show()
+            await pilot.pause()
+        assert shown(pilot)[:-1] == before[:-1] and "more below, new" in shown(pilot)[-1]
+        await pilot.mouse_up(offset=(7, 4))
+        assert pilot.app.screen.get_selected_text() == "notice"
+        await pilot.click(Transcript, offset=(30, 1))
+        await pilot.pause()
+        assert shown(pilot)[-2] == "word9"
+
+
+async def test_what_is_highlighted_over_a_streaming_message_is_what_is_copied() -> None:
+    async with FakeApp().run_test(size=(30, 12)) as pilot:
+        growing = AssistantText("so many **words** that come ")
+        add(pilot, growing)
+        await pilot.mouse_down(offset=(3, 0))
+        for number in range(12):
+            growing.append(f"and wrap {number} ")
+            view(pilot).changed(growing)
+            view(pilot).show()
+            await pilot.hover(offset=(4 + number, number // 3))
+        await pilot.mouse_up(offset=(15, 3))
+        growing.append("the end")
+        growing.finish()
+        view(pilot).changed(growing)
+        view(pilot).show()
+        await pilot.pause()
+        copied = pilot.app.screen.get_selected_text()
+        assert copied is not None and copied.startswith("many words that come") and copied.count("\n") == 3
+        assert copied == lit(pilot)
+
+
+def lit(pilot: Pilot[None]) -> str:
+    """What is drawn in the colours of a selection."""
+    color = pilot.app.screen.get_component_rich_style("screen--selection").bgcolor
+    lines = ["" for _ in range(pilot.app.size.height)]
+    for number, strip in enumerate(pilot.app.screen._compositor.render_strips()):
+        lit = "".join(part.text for part in strip if part.style and part.style.bgcolor == color)
+        lines[number] = lit.rstrip()
+    return "\n".join(lines).strip("\n")
+
+
 class CountingItem:
     """An item that notes how often it was laid out."""
 
@@ -218,7 +279,23 @@ async def test_rows_out_of_view_are_let_go() -> None:
         for number in range(300):
             add(pilot, AssistantText(f"{number}\n\n" * 20))
         await pilot.pause()
-        assert sum(map(len, view(pilot)._rows.values())) < 4_000
+        assert sum(map(len, view(pilot)._stack._rows.values())) < 4_000
         view(pilot).scroll_home(animate=False)
         await pilot.pause()
         assert shown(pilot)[0] == "0"
+
+
+async def test_what_comes_after_the_screen_has_gone_does_no_harm() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        transcript, growing = view(pilot), AssistantText("one")
+        add(pilot, growing, *(Notice(f"notice {number}") for number in range(50)))
+        await pilot.pause()
+        await transcript.remove()
+        growing.append("\n\ntwo")
+        transcript.changed(growing)
+        transcript.append([Notice("late")])
+        transcript.show()
+        transcript.unfold(Fold.TOOLS, True)
+        transcript.follow()
+        transcript.clear()
+        assert transcript.items == []

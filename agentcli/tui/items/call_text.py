@@ -1,4 +1,4 @@
-"""The words of a tool call: its title and what stands under it, for the tools that are known and for any other."""
+"""The words of a tool call: its title and what it asks for, for the tools that are known and for any other."""
 
 import json
 from collections.abc import Mapping
@@ -6,10 +6,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from agentcli.tools.edit import prepare_edit_arguments
 from agentcli.tui.clean import clean, one_line
+from agentcli.tui.items.changes import Line, edits_of, marked, new_lines
+from agentcli.tui.palette import Tone
 
 COMMAND_LINES = 6
-_QUIET = {"read", "write", "edit", "ls", "find"}
+ARGUMENTS = 8
+"""So many lines of a command and so many arguments are shown of a folded call."""
+_QUIET = {"read", "ls", "find"}
 _KNOWN = {"bash", "read", "write", "edit", "grep", "find", "ls"}
 
 
@@ -28,36 +33,55 @@ class Call(Struct, frozen=True):
         return self.name in _QUIET
 
 
-def title(call: Call) -> str:
+def title(call: Call, expanded: bool = False) -> str:
     arguments = call.arguments
     match call.name:
         case "bash":
             if arguments.get("job"):
                 return f"{'end ' if arguments.get('kill') else ''}job {one_line(str(arguments['job']))}"
-            return _command(str(arguments.get("command", "")))
+            return _command(str(arguments.get("command", "")), expanded)
         case "read":
             return f"{_path(arguments)}{_range(arguments)}"
         case "grep" | "find":
             where = arguments.get("path")
             return one_line(str(arguments.get("pattern", ""))) + (f" in {one_line(str(where))}" if where else "")
-        case "write" | "edit" | "ls":
+        case "write" | "edit":
             return _path(arguments)
+        case "ls":
+            return _path(arguments) or "."
         case _:
             return ""
 
 
-def argument_lines(call: Call) -> list[str]:
-    """Under the title of a tool that nobody knows: each argument as a line."""
-    if call.name in _KNOWN:
-        return []
-    return [one_line(f"{name}: {_value(value)}") for name, value in call.arguments.items()]
+def asked_lines(call: Call, expanded: bool = False) -> list[Line]:
+    """What a call asks for that its title does not say: a file's new text, the edits, the arguments of other tools."""
+    arguments = call.arguments
+    match call.name:
+        case "write":
+            content = arguments.get("content")
+            return new_lines(content) if isinstance(content, str) else []
+        case "edit":
+            edits = edits_of(prepare_edit_arguments(dict(arguments)))
+            return [line for old, new in edits for line in (*marked("-", old), *marked("+", new))]
+        case name if name in _KNOWN:
+            return []
+        case _:
+            return _arguments(arguments, expanded)
 
 
-def _command(command: str) -> str:
+def _arguments(arguments: Mapping[str, Any], expanded: bool) -> list[Line]:
+    if expanded:
+        texts = [f"{name}: {_value(value, indent=2)}" for name, value in arguments.items()]
+        return [(line, Tone.DIM) for text in texts for line in text.split("\n")]
+    lines = [(one_line(f"{name}: {_value(value)}"), Tone.DIM) for name, value in arguments.items()]
+    hidden = len(lines) - ARGUMENTS
+    return [*lines[:ARGUMENTS], (f"… {hidden:,} more arguments", Tone.QUOTE)] if hidden > 0 else lines
+
+
+def _command(command: str, expanded: bool) -> str:
     lines = clean(command).strip().split("\n")
-    hidden = len(lines) - COMMAND_LINES
-    shown = "\n".join(lines[:COMMAND_LINES])
-    return f"{shown}\n… {hidden} more lines" if hidden > 0 else shown
+    hidden = 0 if expanded else len(lines) - COMMAND_LINES
+    return "\n".join([*lines[:COMMAND_LINES], f"… {hidden:,} more lines"]) if hidden > 0 else "\n".join(lines)
 
 
 def _path(arguments: Mapping[str, Any]) -> str:
@@ -76,5 +100,5 @@ def _range(arguments: Mapping[str, Any]) -> str:
     return f":{first}-{last}"
 
 
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+def _value(value: Any, indent: int | None = None) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str, indent=indent)

@@ -22,6 +22,9 @@ from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.item import Item
 from agentcli.tui.items.notice import Notice
 from agentcli.tui.items.outcome import outcome_notice
+from agentcli.tui.items.person_command import finish_command, person_command
+from agentcli.tui.items.result import result_text
+from agentcli.tui.items.summary import branch_summary, compaction_summary
 from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.items.user_text import UserText
@@ -42,13 +45,13 @@ def history_items(messages: Sequence[AgentMessage]) -> tuple[list[Item], dict[st
                 if panel is None or panel.is_over:
                     panels[message.tool_call_id] = panel = ToolPanel(message.tool_name)
                     items.append(panel)
-                panel.finish(text_of(message.content), message.details, message.is_error)
+                panel.finish(result_text(message.content), message.details, message.is_error)
             case BashExecutionMessage():
                 items.append(_command(message))
             case CompactionSummaryMessage():
-                items += [Notice("the conversation before this was summarised:"), AssistantText(message.summary)]
+                items.append(compaction_summary(message.summary, message.tokens_before))
             case BranchSummaryMessage():
-                items += [Notice("another branch of this conversation, summarised:"), AssistantText(message.summary)]
+                items.append(branch_summary(message.summary))
             case CustomMessage() if message.display:
                 items.append(Notice(text_of(message.content)))
             case _:
@@ -83,6 +86,6 @@ def _assistant(message: AssistantMessage, panels: dict[str, ToolPanel]) -> list[
 
 
 def _command(message: BashExecutionMessage) -> ToolPanel:
-    panel = ToolPanel("bash", {"command": message.command})
-    panel.finish(message.output, None, is_error=bool(message.exit_code) or message.cancelled)
+    panel = person_command(message.command, message.exclude_from_context)
+    finish_command(panel, message)
     return panel

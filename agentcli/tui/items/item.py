@@ -1,6 +1,7 @@
-"""What the transcript asks of an item."""
+"""What the transcript asks of an item, and of one that can be folded."""
 
-from typing import Protocol
+from enum import StrEnum
+from typing import ClassVar, Protocol
 
 from agentcli.tui.palette import Palette
 from agentcli.tui.rows import Row
@@ -14,6 +15,27 @@ class Item(Protocol):
     def guess(self, width: int) -> int:
         """About how many rows it has. Cheap: it stands for the rows of what nobody has looked at."""
         ...
+
+
+class Fold(StrEnum):
+    """Which items are folded and unfolded together."""
+
+    TOOLS = "tools"
+    """Calls and what came of them, summaries, notices."""
+    THINKING = "thinking"
+
+
+class Foldable:
+    """An item that shows a part of what it has until it is unfolded. The transcript sets what is here."""
+
+    fold: ClassVar[Fold] = Fold.TOOLS
+
+    def __init__(self) -> None:
+        self.expanded = False
+        self.hidden = False
+        """Whether nothing of it is shown once it is over, until it is unfolded."""
+        self.title_rows = 1
+        """So many rows of the last layout are the title, which a click folds and unfolds."""
 
 
 def guess_rows(text: str, width: int) -> int:

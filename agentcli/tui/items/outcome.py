@@ -3,24 +3,29 @@
 from agentcli.agent.messages import AssistantMessage, StopReason
 from agentcli.tui.items.notice import Notice, NoticeKind
 
+_AGAIN = "send “go on” to try again"
+_LATER = "wait a little, then send “go on”"
+_CONNECTION = "check the connection, then send “go on”"
 _ADVICE = {
-    "auth": "check the key of this provider (agentcli config), or choose another model",
-    "credentials": "set the key it names, then send the prompt again",
-    "quota": "top up the account, or start with another model: agentcli --model PROVIDER/ID",
-    "rate_limit": "wait a little, then send “go on”",
-    "overloaded": "wait a little, then send “go on”",
-    "overflow": "the conversation is too long for this model: start a new one",
-    "model_not_found": "choose another model: agentcli --model PROVIDER/ID",
-    "network": "check the connection, then send “go on”",
-    "timeout": "check the connection, then send “go on”",
-    "bad_response": "send “go on” to try again",
+    "auth": "check the key of this provider (agentcli auth), or choose another model: /model",
+    "credentials": "set the key it names, then send the prompt again; or choose another model: /model",
+    "quota": "top up the account, or choose another model: /model",
+    "rate_limit": _LATER,
+    "overloaded": _LATER,
+    "overflow": "summarise the older part: /compact; or start a new session: /new",
+    "model_not_found": "choose another model: /model",
+    "network": _CONNECTION,
+    "timeout": _CONNECTION,
+    "bad_response": _AGAIN,
+    "bad_request": "go back to a place before it: /tree; or choose another model: /model",
+    "refused": "say it in other words, or choose another model: /model",
 }
 
 
 def outcome_notice(message: AssistantMessage) -> Notice | None:
     match message.stop_reason:
         case StopReason.ERROR:
-            hint = _ADVICE.get(message.error_kind or "", "send “go on” to try again")
+            hint = _ADVICE.get(message.error_kind or "", _AGAIN)
             return Notice(message.error_message or "the model failed", NoticeKind.ERROR, hint)
         case StopReason.ABORTED:
             return Notice(message.error_message or "aborted")

@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any
 
-from agentcli.tui.clean import one_line, shown
-from agentcli.tui.items.call_text import Call, argument_lines, title
-from agentcli.tui.items.diff import diff_runs
+from agentcli.tui.clean import one_line
+from agentcli.tui.items.call_text import Call, asked_lines, title
+from agentcli.tui.items.changes import Line, diff_lines
+from agentcli.tui.items.item import Foldable
+from agentcli.tui.items.result import detail, ending, summary
 from agentcli.tui.palette import Palette, Tone
 from agentcli.tui.rows import Row, Run, wrapped
 
-LIVE_LINES = 6
+LIVE_LINES, LIVE_LINES_UNFOLDED = 6, 40
 """Of the output while it grows."""
 RESULT_LINES = 10
-DIFF_LINES = 60
+CHANGED_LINES = 30
+"""Of a diff or a new file."""
+UNFOLDED_LINES = 2_000
 SHOWN_SECONDS = 0.1
 """Shorter calls do not say how long they took."""
 _LINE_CHARS = 2_000
@@ -38,13 +42,20 @@ _MARKS = {
 }
 
 
-class ToolPanel:
+class ToolPanel(Foldable):
     """Args:
     name: of the tool.
+    label: what stands in place of the name.
+    note: more of the title.
     """
 
-    def __init__(self, name: str, arguments: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, label: str = "", note: str = ""
+    ) -> None:
+        super().__init__()
         self.call = Call(name, arguments or {})
+        self.label = label or name
+        self.note = note
         self.state = CallState.WRITING
         self.text = ""
         """What the tool has said, as the model reads it."""
@@ -81,86 +92,101 @@ class ToolPanel:
             self.text, self.details = text, details
 
     def finish(self, text: str, details: Any, is_error: bool, now: float | None = None) -> None:
+        """Args:
+        now: of the clock that `start` had; None if nobody saw it run.
+        """
         self.state = CallState.FAILED if is_error else CallState.DONE
         self.text, self.details = text, details
         if self._started is not None and now is not None:
             self.seconds = now - self._started
+        elif isinstance(milliseconds := detail(details, "duration_ms"), int):
+            self.seconds = milliseconds / 1000
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         mark, tone = _MARKS[self.state]
+        first, feed, rest = title(self.call, self.expanded).partition("\n")
         head: list[Run] = [
             (f"{mark} ", palette[tone]),
-            (self.call.name, palette[Tone.STRONG]),
-            (f" {title(self.call)}", palette[Tone.TEXT]),
-            (self._status(), palette[Tone.DIM]),
+            (one_line(self.label), palette[Tone.STRONG]),
+            (f" {first}" if first else "", palette[Tone.TEXT]),
+            *((f"  {words}", palette[Tone.DIM]) for words in (", ".join(self._status()), self.note) if words),
+            (feed + rest, palette[Tone.TEXT]),
         ]
         rows = wrapped(head, width, rest=[("  ", palette[Tone.TEXT])], keep_spaces=True)
+        self.title_rows = len(rows)
         gutter = [("  │ ", palette[Tone.DIM])]
-        for runs, keep in self._body(palette):
-            rows += wrapped(runs, width, first=gutter, rest=gutter, keep_spaces=keep)
+        for text, tone in self._body():
+            rows += wrapped([(_short(text), palette[tone])], width, first=gutter, rest=gutter, keep_spaces=True)
         return rows
 
     def guess(self, width: int) -> int:
-        return 1 + min(self.text.count("\n") + 1, RESULT_LINES)
+        if self.state is CallState.DONE and self.call.is_quiet and not self.expanded:
+            return 2
+        shown = self._diff() or self.text
+        most = UNFOLDED_LINES if self.expanded else CHANGED_LINES if self._diff() else RESULT_LINES
+        return 1 + min(shown.count("\n") + 1, most)
 
-    def _status(self) -> str:
+    def _status(self) -> list[str]:
+        seconds = self.seconds or 0.0
         match self.state:
             case CallState.WRITING if self.written:
-                return f"  writing, {self.written:,} characters"
+                return [f"writing, {self.written:,} characters"]
             case CallState.WRITING | CallState.WAITING:
-                return ""
+                return []
             case CallState.RUNNING:
-                return f"  {self.seconds:.0f} s" if self.seconds else ""
+                return [f"{seconds:.0f} s"] if seconds else []
             case _:
-                return f"  {self.seconds:.1f} s" if self.seconds is not None and self.seconds >= SHOWN_SECONDS else ""
+                return [*([f"{seconds:.1f} s"] if seconds >= SHOWN_SECONDS else []), *ending(self.details)]
 
-    def _body(self, palette: Palette) -> list[tuple[list[Run], bool]]:
-        """Runs of the rows under the title, and whether their spaces count."""
-        dim = palette[Tone.DIM]
-        body = [([(line, dim)], True) for line in argument_lines(self.call)]
-        if self.state in (CallState.WRITING, CallState.WAITING):
-            return body
-        if self.state is CallState.DONE and isinstance(diff := detail(self.details, "diff"), str) and diff:
-            return [*body, *[([run], True) for run in diff_runs(diff, DIFF_LINES, palette)]]
-        if self.state is CallState.DONE and self.call.is_quiet:
-            return [*body, ([(one_line(self._summary()), dim)], False)] if self._summary() else body
-        tone = Tone.ERROR if self.state is CallState.FAILED and not self.call.is_command else Tone.DIM
-        lines, hidden_before, hidden_after = self._shown_lines()
-        if hidden_before:
-            body.append(([(f"… {hidden_before:,} earlier lines", palette[Tone.QUOTE])], False))
-        body += [([(line, palette[tone])], True) for line in lines]
-        if hidden_after:
-            body.append(([(f"… {hidden_after:,} more lines", palette[Tone.QUOTE])], False))
-        return body
+    def _body(self) -> list[Line]:
+        """The lines under the title."""
+        if self.state is CallState.DONE and (diff := self._diff()):
+            return self._cut(diff_lines(diff))
+        asked = self._cut(asked_lines(self.call, self.expanded))
+        match self.state:
+            case CallState.WRITING | CallState.WAITING:
+                return asked
+            case CallState.DONE if self.call.name == "write" or (self.call.is_quiet and not self.expanded):
+                words = summary(self.call, self.text, self.details)
+                # What was there before is not known: what is written may be no change.
+                new = [] if detail(self.details, "created") is False else asked
+                return [*([(one_line(words), Tone.DIM)] if words else []), *new]
+            case CallState.FAILED if self.call.name in ("write", "edit") and not self.expanded:
+                return self._output()
+            case _:
+                return [*asked, *self._output()]
 
-    def _shown_lines(self) -> tuple[list[str], int, int]:
-        """The lines of the text that are shown, and how many before and after are not."""
+    def _output(self) -> list[Line]:
+        """The lines of the text that are shown, and how many are not."""
         text = self.text.strip("\n")
         if not text:
-            return [], 0, 0
-        most = RESULT_LINES if self.is_over else LIVE_LINES
+            return []
+        tone = Tone.ERROR if self.state is CallState.FAILED and not self.call.is_command else Tone.DIM
+        most = self._most()
         total = text.count("\n") + 1
         if self.call.is_command or not self.is_over:
             lines = text.rsplit("\n", most)[-most:]
-            before, after = total - len(lines), 0
-        else:
-            lines = text.split("\n", most)[:most]
-            before, after = 0, total - len(lines)
-        return [shown(_short(line)) for line in lines], before, after
+            before = [(f"… {total - len(lines):,} earlier lines", Tone.QUOTE)] if total > len(lines) else []
+            return [*before, *((line, tone) for line in lines)]
+        lines = text.split("\n", most)[:most]
+        after = [(f"… {total - len(lines):,} more lines", Tone.QUOTE)] if total > len(lines) else []
+        return [*((line, tone) for line in lines), *after]
 
-    def _summary(self) -> str:
-        """What a reader of files did, in a line: the content itself is in the model's context, not on the screen."""
-        first, last, total = (detail(self.details, name) for name in ("first_line", "last_line", "total_lines"))
-        if self.call.name == "read" and first and last and "offset" not in self.call.arguments:
-            return f"lines {first}-{last}" + (f" of {total}" if total else "")
-        return self.text.partition("\n")[0] if self.call.name != "read" else ""
+    def _most(self) -> int:
+        """How many lines of the text are shown."""
+        if self.is_over:
+            return UNFOLDED_LINES if self.expanded else RESULT_LINES
+        return LIVE_LINES_UNFOLDED if self.expanded else LIVE_LINES
 
+    def _cut(self, lines: list[Line]) -> list[Line]:
+        most = UNFOLDED_LINES if self.expanded else CHANGED_LINES
+        if len(lines) <= most:
+            return lines
+        return [*lines[:most], (f"… {len(lines) - most:,} more lines", Tone.QUOTE)]
 
-def detail(details: Any, name: str) -> Any:
-    """A field of a result's details, which are a Struct while the tool runs and a dict once they were stored."""
-    if isinstance(details, Mapping):
-        return cast("Mapping[str, Any]", details).get(name)
-    return getattr(details, name, None)
+    def _diff(self) -> str:
+        diff = detail(self.details, "diff")
+        return diff if isinstance(diff, str) else ""
 
 
 def _short(line: str) -> str:

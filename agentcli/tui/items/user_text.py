@@ -18,7 +18,7 @@ class UserText:
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         style = palette[Tone.USER]
-        return wrapped([(self.text, style)], width, first=[(_MARK, style)], fill=style, keep_spaces=True)
+        return wrapped([(self.text, style)], width, first=[(_MARK, style)], fill=style)
 
     def guess(self, width: int) -> int:
         return guess_rows(self.text, width - len(_MARK))

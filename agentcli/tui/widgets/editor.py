@@ -1,35 +1,38 @@
-"""Editor: where the person writes. What is in it is kept until it was sent."""
+"""Editor: where the person writes. What is in it is kept until it was sent.
 
+It works alone; history, completion and drafts are given to it after the first paint (`tui.writing_aids`).
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
 from textual import events
+from textual.document._document import EditResult, Location, Selection
+from textual.document._edit import Edit
 from textual.message import Message
 from textual.widgets import TextArea
 
+from agentcli.tui.actions import Where
 from agentcli.tui.clean import clean
+from agentcli.tui.keymap import Keymap
+from agentcli.tui.pastes import Pastes, beside_markers, is_long, marker_spans, shown_markers, without_marks
+from agentcli.tui.prompt_history import HistoryWalk, PromptHistory
+
+if TYPE_CHECKING:
+    from agentcli.tui.completing import Completing
+    from agentcli.tui.drafts import Drafts
 
 PLACEHOLDER = "Ask anything · Enter sends · Ctrl+J new line · Alt+Enter after this run"
 
 
-KEYS = {
-    "enter": "submit",
-    "alt+enter": "follow_up",
-    "ctrl+enter": "follow_up",
-    "ctrl+q": "follow_up",
-    "shift+enter": "new_line",
-    "ctrl+j": "new_line",
-    "ctrl+c": "interrupt",
-    "ctrl+d": "end",
-    "escape": "abort",
-    "up": "up",
-    "end": "end_or_follow",
-}
-"""The keys that mean more here than in any text area, and their actions.
+class Editor(TextArea, inherit_bindings=False):
+    """Text comes in through keys, pastes and `put` only, and is clean.
 
-They are no bindings: a priority binding is acted on when the key arrives, before the letters typed ahead of it are in.
-"""
-
-
-class Editor(TextArea):
-    """Text comes in through keys and `put` only, and is clean."""
+    Keys are looked up in `keymap` as they come, after the letters typed before them. Bindings would be acted on first.
+    """
 
     DEFAULT_CSS = """
     Editor {
@@ -40,13 +43,19 @@ class Editor(TextArea):
         background: $background;
         scrollbar-size-vertical: 1;
         &:focus { border: round $primary; }
-        &.-asked { max-height: 5; }
         &.-idle { border: round $border; }
+        &.-shell { border: heavy $warning; }
+        &.-asked { max-height: 5; }
         &.-tiny { border: none; padding: 0; }
         &.-tiny.-asked { max-height: 1; }
         & .text-area--placeholder { color: $text-muted; }
+        & .editor--marker { color: $primary; text-style: bold; }
     }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"editor--marker"}
+
+    is_prompt: ClassVar[bool] = True
+    """Whether what is written is a prompt, with commands, files and a history."""
 
     class Submitted(Message):
         """A prompt that is not blank. The editor is empty again."""
@@ -55,6 +64,23 @@ class Editor(TextArea):
             super().__init__()
             self.text = text
             self.follow_up = follow_up
+
+    class ActionAsked(Message):
+        """A key of an action that is not the editor's. It comes in order with what is typed."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    class Told(Message):
+        """What the person should know, as one line."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class HistoryAsked(Message):
+        """The person wants to search `prompts.entries`, which are complete now. `recall` takes the chosen one."""
 
     class Interrupted(Message):
         """Ctrl+C with nothing to clear or copy."""
@@ -69,16 +95,166 @@ class Editor(TextArea):
         """End with nothing written: the end of the conversation is meant."""
 
     def __init__(self) -> None:
+        self._pastes = Pastes()
+        self._text: str | None = None
         super().__init__(highlight_cursor_line=False, placeholder=PLACEHOLDER)
         self.cursor_blink = False
-        self._last_sent = ""
+        self.keymap = Keymap()
+        self.prompts = PromptHistory(None)
+        self.completing: Completing | None = None
+        self.drafts: Drafts | None = None
+        self.cwd: Path | None = None
+        """The folder from which paths are written."""
+        self.external_editor: str | None = None
+        """The command for it; None is what the environment says."""
+        self.aside = ""
+        """A draft that the app puts back later. It is kept as the present one is."""
+        self._walk: HistoryWalk | None = None
+        self._is_put = False
+        self._told: set[str] = set()
+
+    # What is written
+
+    @property
+    def text(self) -> str:
+        """What would be sent: the draft, with the pasted texts in place of their markers."""
+        if self._text is None:
+            self._text = self._pastes.expand(self.document.text)
+        return self._text
+
+    @text.setter
+    def text(self, value: str) -> None:
+        self.put(value)
+
+    @property
+    def unsent(self) -> str:
+        """What must not be lost: the draft, also while it is out of view because the person looks back."""
+        draft = self._walk.draft if self._walk is not None else None
+        is_old = draft is not None and self.text in self.prompts.entries
+        texts = (self.aside, self._pastes.expand(draft or ""), "" if is_old else self.text)
+        return "\n\n".join(text for text in texts if text.strip())
 
     def put(self, text: str) -> None:
         """Have this text and nothing else, the cursor at its end. It can be undone."""
-        self.replace(clean(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self._leave_walk()
+        self._replace_all(without_marks(clean(text)))
+
+    def put_before(self, text: str) -> None:
+        """Put a text before the draft, whose markers and cursor stay as they are."""
+        text = without_marks(clean(text))
+        if self.text.strip():
+            self._put_in(f"{text}\n\n", (0, 0), (0, 0), keeps_cursor=True)
+        else:
+            self.put(text)
+
+    def recall(self, text: str) -> None:
+        """Have an entry of the history, as if the person had gone back to it: the draft comes after it."""
+        if self._walk is None:
+            self._walk = HistoryWalk(self.prompts.entries, self.document.text)
+        self._walk.to(text, self.document.text)
+        self._replace_all(without_marks(clean(text)))
+
+    def tell(self, problem: str) -> None:
+        """Say a problem of something that goes on by itself, once. Nothing if it is empty."""
+        if problem and problem not in self._told:
+            self._told.add(problem)
+            self.post_message(self.Told(problem))
+
+    def _replace_all(self, text: str) -> None:
+        self._put_in(text, (0, 0), self.document.end)
+
+    def _put_in(self, text: str, start: Location, end: Location, *, keeps_cursor: bool = False) -> None:
+        """Have a text in place of another, which is no typing: nothing is completed by it."""
+        self._is_put = True
+        try:
+            self.replace(text, start, end, maintain_selection_offset=keeps_cursor)
+        finally:
+            self._is_put = False
+        if self.completing is not None and self.completing.is_open:
+            self.completing.close()
+
+    def edit(self, edit: Edit) -> EditResult:
+        top, bottom = self._beside_markers(edit.top, back=True), self._beside_markers(edit.bottom, back=False)
+        if edit.top == edit.bottom:
+            bottom = top
+        takes_marker = bool(marker_spans(self.document.get_text_range(top, bottom)))
+        if (top, bottom) != (edit.top, edit.bottom):
+            edit = Edit(edit.text, top, bottom, edit.maintain_selection_offset)
+        if takes_marker:
+            # A step of its own for undo, as putting it there was.
+            self.history.checkpoint()
+        result = super().edit(edit)
+        if takes_marker:
+            self.history.checkpoint()
+        if self.completing is not None and not self._is_put:
+            self.completing.typed()
+        return result
+
+    def update_suggestion(self) -> None:
+        """Textual calls this after every change of the text."""
+        self._text = None
+        if self.is_prompt:
+            self.set_class(self.document.get_line(0).startswith("!"), "-shell")
+        if self.drafts is not None:
+            self.tell(self.drafts.problem)
+            self.drafts.changed(lambda: self.unsent)
+
+    # Markers
+
+    def get_line(self, line_index: int) -> Text:
+        line = self.document.get_line(line_index)
+        text = Text(shown_markers(line), end="", no_wrap=True)
+        for start, end in marker_spans(line):
+            text.stylize(self.get_component_rich_style("editor--marker"), start, end)
+        return text
+
+    def get_text_range(self, start: Location, end: Location) -> str:
+        return self._pastes.expand(super().get_text_range(start, end))
+
+    def _beside_markers(self, location: Location, *, back: bool) -> Location:
+        row, column = location
+        return row, beside_markers(self.document.get_line(row), column, back=back)
+
+    def _validate_selection(self, selection: Selection) -> Selection:
+        start, end = super()._validate_selection(selection)
+        back = end < self.selection.end
+        return Selection(self._beside_markers(start, back=back), self._beside_markers(end, back=back))
+
+    def _recompute_cursor_offset(self) -> None:
+        # Textual asks in the middle of an undo that changes the scrollbar, when the cursor is where no text is now.
+        if self.cursor_location[0] < self.document.line_count:
+            super()._recompute_cursor_offset()
+
+    # Keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        event.stop()
+        completes = self.completing is not None and self.completing.is_open
+        places = (Where.COMPLETION,) if completes else ()
+        action = self.keymap.action(event.key, *places, Where.EDITOR, Where.APP)
+        if action is None:
+            is_modified = event.key.startswith(("alt+", "ctrl+", "super+"))
+            if event.character is not None and (is_modified or not without_marks(event.character)):
+                # The character of a key that means something else: Textual would type it.
+                event.prevent_default()
+            return
+        event.prevent_default()
+        if action.where is Where.APP:
+            self.post_message(self.ActionAsked(action.name))
+            return
+        if self.completing is not None and action.where is Where.COMPLETION:
+            self.completing.act(action.name)
+            return
+        await self.run_action(action.does or action.name)
+        if self.completing is not None and completes:
+            self.completing.typed()
 
     def action_submit(self) -> None:
-        self._submit(follow_up=False)
+        row, column = self.cursor_location
+        if self.selection.is_empty and self.document.get_line(row)[:column].endswith("\\"):
+            self._replace_via_keyboard("\n", (row, column - 1), (row, column))
+        else:
+            self._submit(follow_up=False)
 
     def action_follow_up(self) -> None:
         self._submit(follow_up=True)
@@ -107,46 +283,116 @@ class Editor(TextArea):
         self.screen.clear_selection()
         self.post_message(self.AbortAsked())
 
-    def action_up(self) -> None:
-        if not self.text and self._last_sent:
-            self.put(self._last_sent)
-        else:
-            self.action_cursor_up()
-
     def action_end_or_follow(self) -> None:
         if self.text:
             self.action_cursor_line_end()
         else:
             self.post_message(self.EndAsked())
 
+    def action_cut(self) -> None:
+        start, end = self.selection
+        result = self._delete_cursor_line() if start == end else self._delete_via_keyboard(start, end)
+        if result is not None:
+            self.app.copy_to_clipboard(self._pastes.expand(result.replaced_text))
+
     def _submit(self, follow_up: bool) -> None:
         text = self.text
         if not text.strip():
             return
-        self._last_sent = text
+        self._leave_walk()
+        self.prompts.add(text)
         # One step: a second Enter finds an empty editor, and no key is lost in between.
-        self.put("")
+        self._replace_all("")
         self.post_message(self.Submitted(text, follow_up))
+        self.run_worker(self._with_history(self.prompts.save), name="save history")
 
-    def _recompute_cursor_offset(self) -> None:
-        # Textual asks in the middle of an undo that changes the scrollbar, when the cursor is where no text is now.
-        if self.cursor_location[0] < self.document.line_count:
-            super()._recompute_cursor_offset()
+    # The history
 
-    async def _on_key(self, event: events.Key) -> None:
-        if action := KEYS.get(event.key):
-            event.prevent_default()
-            event.stop()
-            await self.run_action(action)
-        elif event.character is not None and event.key.startswith(("alt+", "ctrl+", "super+")):
-            # The character of a key that means something else: Textual would type it.
-            event.prevent_default()
+    async def action_up(self) -> None:
+        is_top = self.selection.is_empty and self.navigator.is_first_wrapped_line(self.cursor_location)
+        if not is_top or not await self._step(-1):
+            self.action_cursor_up()
+
+    async def action_down(self) -> None:
+        is_bottom = self.selection.is_empty and self.navigator.is_last_wrapped_line(self.cursor_location)
+        if not is_bottom or not await self._step(1):
+            self.action_cursor_down()
+
+    async def action_history_search(self) -> None:
+        if self.is_prompt:
+            await self._with_history(self.prompts.load)
+            self.post_message(self.HistoryAsked())
+
+    async def _step(self, by: int) -> bool:
+        """Show an earlier or later prompt, or the draft after the last. Returns whether there is one."""
+        if self._walk is None:
+            if by > 0:
+                return False
+            await self._with_history(self.prompts.load)
+            self._walk = HistoryWalk(self.prompts.entries, self.document.text)
+        text = self._walk.step(by, self.document.text)
+        if text is None:
+            return False
+        self._replace_all(text)
+        return True
+
+    def _leave_walk(self) -> None:
+        """Have the text that is shown as the draft. The one that was written before is not lost."""
+        walk, self._walk = self._walk, None
+        if walk is not None and walk.draft is not None:
+            self.prompts.add(self._pastes.expand(walk.draft))
+
+    async def _with_history(self, work: Callable[[], None]) -> None:
+        """Have the file read or written, and say what is wrong with it."""
+        await asyncio.to_thread(work)
+        self.tell(self.prompts.problem)
+
+    # Completion
+
+    async def action_complete(self) -> None:
+        if self.completing is not None:
+            await self.completing.tab()
+
+    # What comes from elsewhere
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        if text := clean(event.text):
-            result = self._replace_via_keyboard(text, *self.selection)
-            if result is not None:
-                self.move_cursor(result.end_location)
-            self.focus()
+        await self.take_paste(event.text)
+        self.focus()
+
+    async def take_paste(self, text: str) -> None:
+        """Put a text at the cursor, or a marker that stands for it; names of image files are attached."""
+        text = without_marks(clean(text))
+        if self.is_prompt and text.lstrip(" \n\"'").startswith(("/", "~/", "file:")):
+            from agentcli.tui.from_outside import images_in  # when something like it is pasted
+
+            if mentions := await images_in(text, self.cwd):
+                self.mention(mentions)
+                return
+        if text:
+            self._put_in(self._pastes.marker(text) if is_long(text) else text, *self.selection)
+
+    def mention(self, mentions: str) -> None:
+        """Put `@path`s at the cursor, as words of their own."""
+        row, column = min(self.selection)
+        is_glued = bool(self.document.get_line(row)[:column][-1:].strip())
+        self._put_in(f"{' ' if is_glued else ''}{mentions} ", *self.selection)
+
+    async def action_paste(self) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        from agentcli.tui.from_outside import paste_clipboard  # when it is asked for
+
+        await paste_clipboard(self)
+
+    async def action_external_editor(self) -> None:
+        from agentcli.tui.from_outside import write_outside  # when it is asked for
+
+        await write_outside(self)
+
+    def on_unmount(self) -> None:
+        """What is not on the disk yet is written."""
+        if self.completing is not None:
+            self.completing.end()
+        self.prompts.save()
+        if self.drafts is not None:
+            self.drafts.close(self.unsent)

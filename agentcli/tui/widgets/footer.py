@@ -1,65 +1,105 @@
-"""Footer: one line with the folder, the model, what the agent is doing, and the tokens."""
-
-from pathlib import Path
+"""Footer: where the agent works, what it does, with which model, and what that took: in two lines or one."""
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
+from textual.timer import Timer
 from textual.widget import Widget
 
 from agentcli.tui.clean import one_line
+from agentcli.tui.status import Status
+
+ROOMY = 16
+"""With so many rows the footer takes two."""
+WARN_AT, ALARM_AT = 0.7, 0.9
+"""Of the window."""
 
 
 class Footer(Widget):
     DEFAULT_CSS = """
     Footer {
-        height: 1;
+        height: 2;
         padding: 0 1;
         background: $background;
         color: $text-muted;
+        &.-short { height: 1; }
     }
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = ""
-        self.model = ""
-        self.activity = ""
-        self.tokens = ""
+        self.status = Status()
         self._hint = ""
+        self._flash: Timer | None = None
 
-    def set_folder(self, folder: Path) -> None:
-        home = Path.home()
-        self.folder = f"~/{folder.relative_to(home)}" if folder != home and folder.is_relative_to(home) else str(folder)
+    @property
+    def activity(self) -> str:
+        return self.status.activity
 
-    def show(self, model: str, activity: str, input_tokens: int, output_tokens: int) -> None:
-        self.model = model
-        self.activity = activity
-        self.tokens = f"{_short(input_tokens)} in, {_short(output_tokens)} out" if input_tokens or output_tokens else ""
+    def show(self, status: Status) -> None:
+        if status != self.status:
+            self.status = status
+            self.refresh()
+
+    def flash(self, text: str, seconds: float = 4.0) -> None:
+        """Say what a key has done, or would do, in place of the activity for a while."""
+        if self._flash is not None:
+            self._flash.stop()
+        self._hint = text
+        self._flash = self.set_timer(seconds, self._fade)
         self.refresh()
 
-    def hint(self, text: str = "") -> None:
-        """Say what a key would do now, in place of the activity."""
-        self._hint = text
+    def _fade(self) -> None:
+        self._hint, self._flash = "", None
+        self.refresh()
+
+    def use_rows(self, rows: int) -> None:
+        """Take as many lines as a terminal of so many rows has room for."""
+        self.set_class(rows < ROOMY, "-short")
+
+    def on_resize(self, event: events.Resize) -> None:
         self.refresh()
 
     def render(self) -> Content:
-        width = self.size.width
-        right = " · ".join(part for part in (one_line(self._hint or self.activity), self.tokens) if part)
-        left = self._left(width - cell_len(right) - 2)
-        gap = " " * max(width - cell_len(left) - cell_len(right), 0)
-        return Content.assemble(left, gap, (right, "$text")).truncate(max(width, 1), ellipsis=True)
-
-    def _left(self, room: int) -> str:
-        """The folder and the model, as much of them as there is room for; the model matters more."""
-        folder, model = one_line(self.folder), one_line(self.model)
-        for shown in (folder, f"…/{folder.rpartition('/')[2]}", ""):
-            left = " · ".join(part for part in (shown, model) if part)
-            if cell_len(left) <= room:
-                return left
-        return one_line(model, room) if room > 3 else ""
+        width, status = self.size.width, self.status
+        activity = (one_line(self._hint or status.activity), "$text")
+        used = (f"{status.context}", _tone(status.fullness))
+        if self.has_class("-short"):
+            return _line(_first_that_fits([(status.model,), ("",)], width, activity[0]), [activity, used], width)
+        above = _first_that_fits(_places(status), width, activity[0])
+        spent = [used, (status.tokens, "$text-muted")]
+        below = _first_that_fits([(status.model,)], width, "".join(text for text, _ in spent))
+        return Content("\n").join([_line(above, [activity], width), _line(below, spent, width)])
 
 
-def _short(tokens: int) -> str:
-    if tokens < 1_000:
-        return str(tokens)
-    return f"{tokens / 1_000:.1f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
+def _places(status: Status) -> list[tuple[str, ...]]:
+    """The folder and the session, in more and in fewer words."""
+    short = f"…/{status.folder.rpartition('/')[2]}"
+    return [
+        (status.place, status.session),
+        (f"{short} ({status.branch})" if status.branch else short, status.session),
+        (short, status.session),
+        (short,),
+    ]
+
+
+def _first_that_fits(choices: list[tuple[str, ...]], width: int, right: str) -> str:
+    joined = [" · ".join(one_line(part) for part in parts if part) for parts in choices]
+    room = width - cell_len(right) - 2
+    return next((text for text in joined if cell_len(text) <= room), joined[-1])
+
+
+def _line(left: str, right: list[tuple[str, str]], width: int) -> Content:
+    """Both ends of a line. What is on the right matters more."""
+    told = [part for part in right if part[0]]
+    end = Content(" · ").join([Content.styled(text, style) for text, style in told])
+    room = width - end.cell_length - 2
+    start = Content(left).truncate(room, ellipsis=True) if room > 3 else Content("")
+    gap = " " * max(width - start.cell_length - end.cell_length, 0)
+    return Content.assemble(start, gap, end).truncate(max(width, 1), ellipsis=True)
+
+
+def _tone(fullness: float) -> str:
+    if fullness >= ALARM_AT:
+        return "$text-error"
+    return "$text-warning" if fullness >= WARN_AT else "$text-muted"

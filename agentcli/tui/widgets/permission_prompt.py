@@ -16,6 +16,8 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
+from agentcli.tui.actions import Where
+from agentcli.tui.keymap import Keymap
 from agentcli.tui.palette import Palette, Tone
 from agentcli.tui.request_rows import Stage, request_rows
 
@@ -41,17 +43,16 @@ class Choice(StrEnum):
     """Deny, and write why."""
 
 
-KEYS = {
-    "y": Choice.ONCE,
-    "enter": Choice.ONCE,
-    "s": Choice.SESSION,
-    "a": Choice.ALWAYS,
-    "n": Choice.DENY,
-    "escape": Choice.DENY,
-    "r": Choice.REASON,
+CHOICES = {
+    "allow_once": Choice.ONCE,
+    "allow_session": Choice.SESSION,
+    "allow_always": Choice.ALWAYS,
+    "deny": Choice.DENY,
+    "deny_reason": Choice.REASON,
 }
-READING = frozenset({"pageup", "pagedown", "ctrl+home", "ctrl+end", Keys.Ignore})
-"""Keys that are no typing: they scroll, or mean nothing."""
+"""What the actions of the keymap answer."""
+READING = frozenset({"page_up", "page_down", "to_start", "to_end", "expand_tools", "expand_thinking"})
+"""Actions whose keys are no typing."""
 
 
 class PermissionPrompt(Widget):
@@ -70,6 +71,7 @@ class PermissionPrompt(Widget):
         super().__init__()
         self.request: PermissionRequestEvent | None = None
         """What is asked; None if nothing is."""
+        self.keymap = Keymap()
         self._more = 0
         self._draft = False
         self._writing = False
@@ -105,9 +107,13 @@ class PermissionPrompt(Widget):
 
     def take(self, key: events.Key) -> Choice | None:
         """What a key answers, if it answers. What does not is typing, after which there has to be quiet again."""
-        if self.request is None or key.key in READING:
+        if self.request is None or key.key == Keys.Ignore:
             return None
-        choice = KEYS.get(key.key)
+        reads = self.keymap.action(key.key, Where.APP)
+        if reads is not None and reads.name in READING:
+            return None
+        action = self.keymap.action(key.key, Where.PERMISSION)
+        choice = CHOICES[action.name] if action is not None else None
         in_time = self._ready_at is not None and key.time > self._ready_at
         if choice is None or not in_time or self._is_without_meaning(choice, key.key):
             self.wait()
@@ -161,6 +167,7 @@ class PermissionPrompt(Widget):
                 width=width,
                 height=height,
                 palette=self._palette,
+                keymap=self.keymap,
             )
 
 

@@ -1,5 +1,7 @@
 """ReasonEditor: stands in for the editor while the person writes why a call is denied. The draft stays as it is."""
 
+from typing import ClassVar
+
 from textual.message import Message
 
 from agentcli.tui.widgets.editor import Editor
@@ -7,6 +9,8 @@ from agentcli.tui.widgets.editor import Editor
 
 class ReasonEditor(Editor):
     DEFAULT_CSS = "ReasonEditor { display: none; }"
+
+    is_prompt: ClassVar[bool] = False
 
     class Given(Message):
         """A reason that is not blank. The editor is empty again."""

@@ -1,17 +1,15 @@
 """Transcript: the conversation, as one widget that paints rows.
 
-Items are laid out when they come into view; until then a guess stands for their height, and the view does not move when
-the guess turns out wrong. So an item costs the same in a conversation of any length, and so does a change of the width.
+Items are laid out when they come into view, and the view does not move when the guess at their height turns out wrong.
+So an item costs the same in a conversation of any length, and so does a change of the width or of what is folded.
 
 The other design, a widget for each message in a window of 200, was measured on the same rows (`bench_tui.py designs`,
 Python 3.11, a pty of 120 x 40, CPU). With 0, 100 and 1,000 answers in the transcript, 400 deltas at 100 a second cost
 0.34, 0.28 and 0.29 s here, and 0.48, 0.85 and 1.16 s there; a new width 20, 15 and 20 ms, and 18, 142 and 184 ms.
 """
 
-from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterable
-from itertools import accumulate
+from typing import cast
 
 from rich.style import Style
 from textual import events
@@ -22,16 +20,13 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentcli.tui.items.item import Item
+from agentcli.tui.item_stack import ItemStack
+from agentcli.tui.items.item import Fold, Foldable, Item
 from agentcli.tui.palette import Palette, Tone
 from agentcli.tui.rows import Row, row
 
-KEPT_ROWS = 2_000
-"""Rows of items out of view that are kept; a row takes 2 kB."""
 _ITEM_ROWS = 1 << 24
 """Selections count rows as `item * _ITEM_ROWS + row of the item`, which stays true when heights change."""
-_MORE = " ▼ more below "
-_NOTHING = Strip([], 0)
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -55,115 +50,164 @@ class Transcript(ScrollView, can_focus=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.following = True
-        """Whether the view stays at the end as the conversation grows."""
-        self._items: list[Item] = []
-        self._places: dict[Item, int] = {}
-        self._heights: list[int] = []
-        self._starts: list[int] = [0]
-        self._rows: OrderedDict[int, list[Row]] = OrderedDict()
-        """Exact rows by item, last used last."""
+        """Whether the view stays at the end as the conversation grows. While something is selected it does not."""
+        self.hide_thinking = False
+        """Whether thinking that is over is not shown at all until it is unfolded. Counts for what is added later."""
+        self._stack = ItemStack()
+        self._unfolded = dict.fromkeys(Fold, False)
         self._dirty: set[int] = set()
         """Items that have changed since they were shown."""
         self._fresh = 0
         """The first item that was not shown yet."""
-        self._width = 0
-        self._palette = Palette({})
         self._settling = False
         self._painting = False
+        self._news = False
+        """Whether something came below the view."""
+        self._marked = ""
+        """The mark as it was painted last."""
 
     @property
     def items(self) -> list[Item]:
-        return self._items
+        return self._stack.items
 
     def append(self, items: Iterable[Item]) -> None:
         """Add items at the end. `show` brings them to the screen."""
-        self._fresh = min(self._fresh, len(self._items))
+        self._fresh = min(self._fresh, len(self.items))
         for item in items:
-            self._places[item] = len(self._items)
-            self._items.append(item)
-            self._heights.append(item.guess(self._width or 80) + 1)
-            self._starts.append(self._starts[-1] + self._heights[-1])
+            if isinstance(item, Foldable):
+                item.expanded = self._unfolded[item.fold]
+                item.hidden = self.hide_thinking and item.fold is Fold.THINKING
+            self._stack.append(item)
 
     def clear(self) -> None:
         """Have no items, and be at the end."""
-        self._items.clear()
-        self._places.clear()
-        self._heights.clear()
-        self._starts = [0]
-        self._rows.clear()
+        self._stack.clear()
         self._dirty.clear()
         self._fresh = 0
-        self.screen.clear_selection()
+        self._deselect()
         self._set_following(True)
         self._settle()
         self.refresh()
 
     def changed(self, item: Item) -> None:
         """Note that an item has other rows now. `show` brings them to the screen."""
-        self._dirty.add(self._places[item])
+        self._dirty.add(self._stack.place_of(item))
 
     def show(self) -> None:
         """Bring to the screen what was added and changed."""
-        if self._width <= 0:
+        stack = self._stack
+        if stack.width <= 0:
             return
-        top = self.scroll_offset.y
+        top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height
         moved = 0
         dirty: list[Region] = []
         lowest: int | None = None
         for place in sorted(self._dirty):
-            before, height = self._rows.pop(place, []), self._heights[place]
-            after = self._measure(place)
-            first = self._starts[place] + _common(before, after)
-            last = self._starts[place] + len(after)
-            if self._heights[place] != height:
-                if self._starts[place] + height <= top:
-                    moved += self._heights[place] - height
+            start, height = stack.starts[place], stack.heights[place]
+            before = stack.unlearn(place)
+            after = stack.rows(place)
+            last = start + len(after)
+            if stack.heights[place] != height:
+                if start + height <= top:
+                    moved += stack.heights[place] - height
                 lowest = place if lowest is None else lowest
-                last = top + self.size.height
-            dirty.append(Region(0, first - top, self._width, max(last - first, 0)))
+                last = max(bottom, last)
+            self._news = self._news or last > bottom
+            dirty.append(self._region(start + _common(before, after), last))
         self._dirty.clear()
         if lowest is not None:
-            self._sum(lowest)
-        if self._fresh < len(self._items):
-            first = self._starts[self._fresh]
-            dirty.append(Region(0, first - top, self._width, max(top + self.size.height - first, 0)))
-            self._fresh = len(self._items)
+            stack.sum(lowest)
+        if self._fresh < len(self.items):
+            self._news = self._news or stack.height > bottom
+            dirty.append(self._region(stack.starts[self._fresh], bottom))
+            self._fresh = len(self.items)
         self._settle(moved)
         if self.scroll_offset.y == top:
-            view = Region(0, 0, self._width, self.size.height)
-            if regions := [part for region in dirty if (part := region.intersection(view))]:
-                self.refresh(*regions)
+            self._refresh(dirty)
+
+    def _region(self, first: int, last: int) -> Region:
+        """What these rows of the whole are in the view."""
+        return Region(0, first - self.scroll_offset.y, self._stack.width, max(last - first, 0))
+
+    def _refresh(self, dirty: list[Region]) -> None:
+        view = Region(0, 0, self._stack.width, self.size.height)
+        if self._mark() != self._marked:
+            dirty.append(Region(0, self.size.height - 1, self._stack.width, 1))
+        if regions := [part for region in dirty if (part := region.intersection(view))]:
+            self.refresh(*regions)
 
     def set_palette(self, palette: Palette) -> None:
-        self._palette = palette
-        self._rows.clear()
+        self._stack.set_palette(palette)
         self.show()
         self.refresh()
 
+    # Folding and moving
+
     def follow(self) -> None:
         """Go to the end and stay there."""
+        if self._is_held:
+            self._deselect()
         self._set_following(True)
         self._settle()
 
-    # Layout
+    def is_unfolded(self, fold: Fold) -> bool:
+        return self._unfolded[fold]
 
-    def _measure(self, place: int) -> list[Row]:
-        """The rows of an item, which fixes its height."""
-        rows = self._rows.get(place)
-        if rows is None:
-            rows = self._items[place].rows(self._width, self._palette)
-            self._rows[place] = rows
-            self._heights[place] = len(rows) + 1 if rows else 0
+    def unfold(self, fold: Fold, on: bool) -> None:
+        """Unfold or fold every item of a kind, also those to come. What is in view stays in its place."""
+        self._unfolded[fold] = on
+        first = self._stack.first_from(self.scroll_offset.y, self.size.height)
+        row = self._stack.starts[first] - self.scroll_offset.y
+        for place, item in enumerate(self.items):
+            if isinstance(item, Foldable) and item.fold is fold and item.expanded is not on:
+                self._fold(place, item, on)
+        self._stack.sum(0)
+        self._keep(first, row)
+
+    def toggle(self, item: Foldable) -> None:
+        """Unfold or fold one item. Its title stays where it is."""
+        place = self._stack.place_of(cast("Item", item))
+        row = self._stack.starts[place] - self.scroll_offset.y
+        self._fold(place, item, not item.expanded)
+        self._stack.sum(place)
+        self._set_following(False)
+        self._keep(place, row)
+
+    def _fold(self, place: int, item: Foldable, on: bool) -> None:
+        item.expanded = on
+        self._stack.guess(place)
+        self._dirty.discard(place)
+
+    def _keep(self, place: int, row: int) -> None:
+        """After heights have changed, have an item begin at this row of the view, unless it follows the end."""
+        self._deselect()
+        if self._stack.width > 0 and place < len(self.items):
+            if self.following:
+                self._settle()
+            else:
+                self._stack.rows(place)
+                self._stack.sum(place)
+                # Folded, it may not reach into the view any more.
+                self._go(self._stack.starts[place] - (row if row > -self._stack.heights[place] else 0))
+        self.refresh()
+
+    def to_prompt(self, direction: int) -> None:
+        """Bring the prompt before the top of the view there (-1), or the one after (1); past the last one, the end."""
+        top = self.scroll_offset.y
+        if direction < 0:
+            self._go(self._stack.prompt_before(top) or 0)
+        elif (start := self._stack.prompt_after(top)) is not None:
+            self._go(start)
         else:
-            self._rows.move_to_end(place)
-        return rows
+            self.follow()
 
-    def _sum(self, place: int) -> None:
-        """Compute again where the items from this one on begin."""
-        if place == len(self._heights) - 1:
-            self._starts[place + 1] = self._starts[place] + self._heights[place]
-            return
-        self._starts[place:] = accumulate(self._heights[place:], initial=self._starts[place])
+    def _go(self, top: int) -> None:
+        """Have this row at the top of the view, as far as there are rows, and follow the end if that is in view."""
+        self._lay_out(top)
+        self._set_following(self.scroll_offset.y >= self.max_scroll_y)
+        self._settle()
+
+    # Layout
 
     def _settle(self, moved: int = 0) -> None:
         """Lay out what is in view, and keep it in its place.
@@ -171,105 +215,68 @@ class Transcript(ScrollView, can_focus=False):
         Args:
             moved: how many rows what is above the view has grown.
         """
-        if self._width <= 0:
+        if self._stack.width <= 0:
             return
-        height = self.scrollable_content_region.height
-        self._settling = True
-        try:
-            if self.following:
-                self._measure_end(height)
-                self._grow()
-                self.scroll_to(y=self.max_scroll_y, animate=False)
-            else:
-                top = self._measure_from(self.scroll_offset.y + moved, height)
-                self._grow()
-                if top != self.scroll_offset.y:
-                    self.scroll_to(y=top, animate=False)
-        finally:
+        if self.following and not self._is_held:
+            self._settling = True
+            self._stack.lay_out_end(self.scrollable_content_region.height)
+            self._grow()
+            self.scroll_to(y=self.max_scroll_y, animate=False)
             self._settling = False
-        self._forget()
+        else:
+            self._lay_out(self.scroll_offset.y + moved)
+        self._news = self._news and self._below() > 0
+        self._stack.trim(self.scroll_offset.y, self.scroll_offset.y + self.size.height)
 
-    def _measure_end(self, height: int) -> None:
-        place = len(self._items)
-        lowest = place
-        while place > 0 and height > 0:
-            place -= 1
-            if place not in self._rows:
-                lowest = place
-            self._measure(place)
-            height -= self._heights[place]
-        if lowest < len(self._items):
-            self._sum(lowest)
+    @property
+    def _is_held(self) -> bool:
+        """Whether the view would go on to the end, but something is selected in it."""
+        return self.following and self.is_attached and self.text_selection is not None
 
-    def _measure_from(self, top: int, height: int) -> int:
-        """Lay out what is in view from `top` on. Returns where the top row is now."""
-        place = max(bisect_right(self._starts, top) - 1, 0)
-        while place < len(self._items) and self._starts[place] < top + height:
-            before, known = self._heights[place], place in self._rows
-            self._measure(place)
-            if not known:
-                self._sum(place)
-                if self._starts[place] < top:
-                    top = max(top + self._heights[place] - before, self._starts[place])
-            place += 1
-        return top
+    def _deselect(self) -> None:
+        # Events may come after the screen has gone.
+        if self.is_attached:
+            self.screen.clear_selection()
+
+    def _lay_out(self, top: int) -> None:
+        """Lay out what is in view with this row at its top, and scroll there."""
+        self._settling = True
+        top = self._stack.lay_out(top, self.scrollable_content_region.height)
+        self._grow()
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)
+        self._settling = False
 
     def _grow(self) -> None:
-        size = Size(self._width, self._starts[-1])
+        size = Size(self._stack.width, self._stack.height)
         if size == self.virtual_size:
             return
         # As a reactive it would lay out the whole screen again, which does not depend on it.
         self.set_reactive(Widget.virtual_size, size)  # type: ignore[arg-type]
         self._scroll_update(size)
 
-    def _forget(self) -> None:
-        """Let go of rows that were not looked at lately."""
-        kept = sum(map(len, self._rows.values()))
-        top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height
-        while kept > KEPT_ROWS and len(self._rows) > 1:
-            place = next(iter(self._rows))
-            if self._starts[place] < bottom and self._starts[place + 1] > top:
-                return
-            kept -= len(self._rows.pop(place))
-
     def on_resize(self, event: events.Resize) -> None:
-        region = self.scrollable_content_region
-        if region.width == self._width:
+        width = max(self.scrollable_content_region.width, 0)
+        if width == self._stack.width:
             self._settle()
             return
-        anchor = self._anchor()
-        self._width = max(region.width, 0)
-        self._rows.clear()
+        place, number = self._stack.at(self.scroll_offset.y)
+        part = number / self._stack.heights[place] if place < len(self.items) and self._stack.heights[place] else 0.0
+        self._stack.set_width(width)
         self._dirty.clear()
-        self._heights = [item.guess(max(self._width, 1)) + 1 for item in self._items]
-        self._starts = [*accumulate(self._heights, initial=0)]
-        self.screen.clear_selection()
-        self._settle_at(anchor)
-        self.refresh()
-
-    def _anchor(self) -> tuple[int, float]:
-        """The item at the top of the view, and how much of it is above."""
-        top = self.scroll_offset.y
-        place = min(max(bisect_right(self._starts, top) - 1, 0), max(len(self._items) - 1, 0))
-        height = self._heights[place] if self._items else 0
-        return place, (top - self._starts[place]) / height if height else 0.0
-
-    def _settle_at(self, anchor: tuple[int, float]) -> None:
-        place, part = anchor
-        if self._width > 0 and not self.following and place < len(self._items):
-            self._measure(place)
-            self._sum(place)
-            self._grow()
-            self._settling = True
-            self.scroll_to(y=self._starts[place] + int(part * self._heights[place]), animate=False)
-            self._settling = False
+        self._deselect()
+        if width > 0 and not self.following and place < len(self.items):
+            self._stack.rows(place)
+            self._stack.sum(place)
+            self._lay_out(self._stack.starts[place] + int(part * self._stack.heights[place]))
         self._settle()
+        self.refresh()
 
     # Scrolling
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        if self._settling or not self._items:
+        if self._settling or not self.items:
             return
         self._set_following(new_value >= self.max_scroll_y)
         self._settle()
@@ -292,39 +299,43 @@ class Transcript(ScrollView, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """The row at `y` of the view. It carries text offsets, which cost, only when the mouse asks for them."""
-        base = self._palette[Tone.TEXT]
-        place, number, strip = self._row_at(y + self.scroll_offset.y)
-        if not strip and self._painting:
-            strip = Strip.blank(self._width, base)
+        base, width = self._stack.palette[Tone.TEXT], self._stack.width
+        place, number = self._stack.at(y + self.scroll_offset.y)
+        strip = self._stack.row(y + self.scroll_offset.y) or (Strip.blank(width, base) if self._painting else Strip([]))
         line = place * _ITEM_ROWS + number
         if (selection := self.text_selection) is not None:
             strip = _selected(strip, selection, line, self.screen.get_component_rich_style("screen--selection"))
         if not self._painting:
             strip = strip.apply_offsets(0, line)
-        strip = strip.crop_extend(0, self._width, base)
-        if y == self.size.height - 1 and not self.following and self._width > len(_MORE):
-            mark = row([(_MORE, base + Style(reverse=True))], len(_MORE))
-            strip = Strip.join([strip.crop(0, self._width - len(_MORE)), mark])
+        strip = strip.crop_extend(0, width, base)
+        if y == self.size.height - 1:
+            self._marked = self._mark()
+            strip = _at_right(strip, row([(self._marked, base + Style(reverse=True))], width), width)
         return strip
 
-    def _row_at(self, y: int) -> tuple[int, int, Strip]:
-        """The item at a row of the whole, the row's number in it, and the row."""
-        place = bisect_right(self._starts, y) - 1
-        if place < 0 or place >= len(self._items):
-            return max(place, 0), 0, _NOTHING
-        number = y - self._starts[place]
-        rows = self._rows.get(place) or []
-        return place, number, rows[number] if number < len(rows) else _NOTHING
+    def _below(self) -> int:
+        """How many rows are below the view; what was never in view is guessed."""
+        return self._stack.height - self.scroll_offset.y - self.size.height
+
+    def _mark(self) -> str:
+        """What the last row says of what is below, as much as there is room for."""
+        if (below := self._below()) <= 0:
+            return ""
+        words = (f" ▼ {below:,} more below{', new' if self._news else ''} ", f" ▼ {below:,} ", " ▼ ")
+        return next((text for text in words if len(text) < self._stack.width), "")
 
     # Selection
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text, row by row."""
         first = selection.start or Offset(0, 0)
-        last = selection.end or Offset(1 << 20, len(self._items) * _ITEM_ROWS)
+        last = selection.end or Offset(1 << 20, len(self.items) * _ITEM_ROWS)
         lines: list[str] = []
-        for place in range(first.y // _ITEM_ROWS, min(last.y // _ITEM_ROWS + 1, len(self._items))):
-            rows = self._items[place].rows(self._width, self._palette)
+        for place in range(first.y // _ITEM_ROWS, min(last.y // _ITEM_ROWS + 1, len(self.items))):
+            rows = self._stack.known_rows(place)
+            if rows is None:
+                # As many as are selected may be more than are kept.
+                rows = self.items[place].rows(self._stack.width, self._stack.palette)
             texts = [strip.text for strip in rows] + ([""] if rows else [])
             for number, text in enumerate(texts):
                 if (span := selection.get_span(place * _ITEM_ROWS + number)) is not None:
@@ -333,17 +344,32 @@ class Transcript(ScrollView, can_focus=False):
         return "\n".join(lines), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
+        self._settle()
         self.refresh()
 
     async def _on_click(self, event: events.Click) -> None:
-        """Two clicks select a row. (Textual would select everything.)"""
+        """A title folds and unfolds; two clicks select a row, three an item. (Textual would select everything.)"""
         event.prevent_default()
         event.stop()
-        place, number, strip = self._row_at(event.y + self.scroll_offset.y)
-        if event.chain == 2 and strip.text.strip():
-            line = place * _ITEM_ROWS + number
-            chosen = Selection(Offset(0, line), Offset(len(strip.text), line))
-            self.screen.selections = {self: chosen}
+        place, number = self._stack.at(event.y + self.scroll_offset.y)
+        text = (self._stack.row(event.y + self.scroll_offset.y) or Strip([])).text
+        if not text.strip():
+            return
+        item, first = self.items[place], place * _ITEM_ROWS
+        match event.chain:
+            case 1 if isinstance(item, Foldable) and number < item.title_rows and self.text_selection is None:
+                # With a selection it is the end of a drag.
+                self.toggle(item)
+            case 2:
+                self._select(Offset(0, first + number), Offset(len(text), first + number))
+            case 3:
+                last = len(self._stack.rows(place)) - 1
+                self._select(Offset(0, first), Offset(len(self._stack.rows(place)[last].text), first + last))
+            case _:
+                pass
+
+    def _select(self, start: Offset, end: Offset) -> None:
+        self.screen.selections = {self: Selection(start, end)}
 
 
 def _common(before: list[Row], after: list[Row]) -> int:
@@ -354,6 +380,10 @@ def _common(before: list[Row], after: list[Row]) -> int:
             break
         count += 1
     return count
+
+
+def _at_right(strip: Strip, mark: Strip, width: int) -> Strip:
+    return Strip.join([strip.crop(0, width - mark.cell_length), mark]) if mark.cell_length else strip
 
 
 def _selected(strip: Strip, selection: Selection, line: int, style: Style) -> Strip:

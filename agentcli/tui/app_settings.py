@@ -1,0 +1,29 @@
+"""App settings: what a conversation's settings and folder mean for the app: keys, colours, notes, writing aids."""
+
+from typing import TYPE_CHECKING
+
+from agentcli.tui import offers, writing_aids
+from agentcli.tui.chat import Chat
+from agentcli.tui.keymap import Keymap
+
+if TYPE_CHECKING:
+    from agentcli.tui.app import ChatApp
+
+
+def apply_settings(app: "ChatApp", chat: Chat) -> list[str]:
+    """Returns what the person should know, a line each."""
+    settings = chat.runtime.options.settings
+    app.keymap = Keymap(settings.keys)
+    for widget in (app.editor, app.reason, app.queue, app.permission):
+        widget.keymap = app.keymap
+    app.editor.external_editor = settings.external_editor
+    app.attention.notify, app.attention.notify_after = settings.notify, settings.notify_after
+    lines = app.theming.choose(settings.theme) if settings.theme != app.early_theme else []
+    return [*lines, *app.keymap.problems]
+
+
+async def equip_editor(app: "ChatApp", chat: Chat) -> None:
+    """Give the editor what belongs to the folder: its history, its files, the draft that was left behind."""
+    commands, arguments = (lambda: offers.commands(chat)), offers.arguments(chat)
+    if await writing_aids.equip(app.editor, chat.runtime.cwd, commands=commands, arguments=arguments):
+        app.footer.flash("this draft was left behind here")

@@ -1,0 +1,136 @@
+"""Drafts: what is written and not sent, on the disk, so that no crash takes it.
+
+Each process has a file of its own in the folder of the working folder, and a lock beside it that ends with the process:
+a draft whose lock is free was left behind, and the next process takes it over.
+"""
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from agentcli.agent.errors import AgentcliError, SessionError
+from agentcli.config.masking import mask
+from agentcli.config.paths import make_private
+from agentcli.config.private_file import write_private
+from agentcli.sessions.ids import new_id
+from agentcli.sessions.lock import SessionLock
+
+WRITE_AFTER_S = 0.5
+"""A change is on the disk so long after it was made, and what comes meanwhile with it."""
+SUFFIX = ".draft"
+
+
+class Drafts:
+    """Args:
+    folder: where the drafts of one working folder are; made when there is one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.problem = ""
+        """Why drafts are not kept, as one line; empty if they are."""
+        self._path: Path | None = None
+        self._lock: SessionLock | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._wanted = self._written = ""
+        self._writing = threading.Lock()
+
+    def take(self) -> str:
+        """The latest draft that a process left behind; empty if there is none. From now on it is ours. Blocks."""
+        try:
+            left = sorted(self.folder.glob(f"*{SUFFIX}"), key=_modified, reverse=True)
+        except OSError as error:
+            self.problem = f"drafts in {self.folder} cannot be read: {error.strerror}"
+            return ""
+        self._sweep()
+        return next((text for path in left if (text := self._take(path))), "")
+
+    def changed(self, read: Callable[[], str]) -> None:
+        """Have the draft on the disk soon.
+
+        Args:
+            read: gives the draft as it is when it is written.
+        """
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(WRITE_AFTER_S, self._write_soon, read)
+
+    def save(self, text: str) -> None:
+        """Have this on the disk now. Blocks; a failure becomes the `problem`."""
+        self._wanted = mask(text)
+        self._write()
+
+    def close(self, text: str) -> None:
+        """Write the draft as it is at the end, and let go of it: the next process finds it. Blocks."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.save(text)
+        if self._lock is not None:
+            self._lock.release()
+
+    def _sweep(self) -> None:
+        """Remove the locks of processes that were killed after their draft was sent."""
+        for lock in self.folder.glob(f"*{SUFFIX}.lock"):
+            if not (path := lock.with_suffix("")).exists():
+                with contextlib.suppress(SessionError, OSError):
+                    SessionLock(path).release()
+
+    def _take(self, path: Path) -> str:
+        try:
+            lock = SessionLock(path)
+        except SessionError:
+            return ""  # somebody is writing it
+        except OSError as error:
+            self.problem = f"the draft {path} cannot be taken: {error.strerror}"
+            return ""
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            text = ""  # it was sent in this moment
+        except OSError as error:
+            self.problem = f"the draft {path} cannot be read: {error.strerror}"
+            lock.release()
+            return ""
+        if not text.strip():
+            path.unlink(missing_ok=True)
+            lock.release()
+            return ""
+        self._path, self._lock = path, lock
+        self._wanted = self._written = text
+        return text
+
+    def _write_soon(self, read: Callable[[], str]) -> None:
+        self._timer = None
+        asyncio.get_running_loop().run_in_executor(None, self.save, read())
+
+    def _write(self) -> None:
+        with self._writing:
+            text = self._wanted
+            if text == self._written:
+                return
+            try:
+                path = self._path or self._new_path()
+                if text.strip():
+                    write_private(path, text.encode())
+                else:
+                    path.unlink(missing_ok=True)
+            except (OSError, AgentcliError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                self.problem = f"the draft is not kept: {reason}"
+                return
+            self._written = text
+
+    def _new_path(self) -> Path:
+        path = make_private(self.folder) / f"{new_id()}{SUFFIX}"
+        self._lock = SessionLock(path)
+        self._path = path
+        return path
+
+
+def _modified(path: Path) -> int:
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return 0

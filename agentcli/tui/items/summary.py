@@ -1,0 +1,51 @@
+"""A summary that stands for a part of the conversation: a line of what it is, and its text when it is unfolded."""
+
+from agentcli.tui.clean import one_line
+from agentcli.tui.items.item import Foldable, guess_rows
+from agentcli.tui.markdown import markdown_rows
+from agentcli.tui.palette import Palette, Tone
+from agentcli.tui.rows import Row, indented, row, wrapped
+
+_GUTTER = "  │ "
+
+
+class Summary(Foldable):
+    """Args:
+    title: what was summarised.
+    text: Markdown.
+    """
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self.title = title
+        self.text = text
+
+    def rows(self, width: int, palette: Palette) -> list[Row]:
+        dim = palette[Tone.DIM]
+        rows = wrapped([(self.title, palette[Tone.STRONG])], width, first=[("≡ ", dim)])
+        self.title_rows = len(rows)
+        if self.expanded:
+            room = max(width - len(_GUTTER), 1)
+            return rows + [indented((_GUTTER, dim), made, width) for made in markdown_rows(self.text, room, palette)]
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        if not lines:
+            return rows
+        more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
+        first = one_line(lines[0], max(width - len(_GUTTER) - len(more), 1))
+        return [*rows, row([(_GUTTER, dim), (first, palette[Tone.QUOTE]), (more, dim)], width)]
+
+    def guess(self, width: int) -> int:
+        return 1 + (guess_rows(self.text, width) if self.expanded else 1)
+
+
+def compaction_summary(text: str, tokens_before: int = 0, tokens_after: int = 0) -> Summary:
+    """Args:
+    tokens_before: of the context; 0 is not known. So is `tokens_after`, which is an estimate.
+    """
+    after = f" → {tokens_after:,}" if tokens_after else ""
+    tokens = f" ({tokens_before:,}{after} tokens)" if tokens_before else ""
+    return Summary(f"the conversation before this was summarised{tokens}", text)
+
+
+def branch_summary(text: str) -> Summary:
+    return Summary("another branch of this conversation, summarised", text)

@@ -1,0 +1,112 @@
+"""HelpScreen: every action with its keys as they are now, and every command, to read and to search."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from rich.cells import cell_len
+from textual.strip import Strip
+
+from agentcli.runtime.slash_commands import SlashCommand
+from agentcli.tui.actions import ACTIONS, COMMANDS, Where
+from agentcli.tui.clean import one_line
+from agentcli.tui.keymap import Keymap, shown_key
+from agentcli.tui.list_rows import MARK, NO_MARK, fit, lit, marked, two_columns
+from agentcli.tui.palette import Palette, Tone
+from agentcli.tui.query import Query
+from agentcli.tui.screens.list_screen import ListScreen
+
+COMMANDS_HEADING = "Commands"
+_UNBOUND = "no key"
+_MOST = 34
+"""Cells of the first column."""
+
+
+class _Line(Struct, frozen=True):
+    heading: str
+    left: str = ""
+    """Keys, or a command; empty in the line of the heading itself."""
+    right: str = ""
+    name: str = ""
+    """What an action is called in `[keys]`."""
+
+
+class HelpScreen(ListScreen[None]):
+    """Args:
+    commands: those of templates, skills and extensions; the app's own are known.
+    """
+
+    preview_lines = 2
+
+    def __init__(self, *, keymap: Keymap, palette: Palette, commands: Sequence[SlashCommand] = ()) -> None:
+        super().__init__("Keys and commands", keymap=keymap, palette=palette)
+        self._all = [*_actions(keymap), *_commands(commands)]
+        widest = max(cell_len(line.left) for line in self._all)
+        self._column = min(widest, _MOST) + len(MARK)
+        self._lines: list[_Line] = []
+
+    def place_list(self) -> None:
+        query = Query(self.line.text)
+        self._lines = []
+        for line in self._all:
+            if query and not query.is_in(f"{line.heading} {line.left} {line.right} {line.name}"):
+                continue
+            if not self._lines or self._lines[-1].heading != line.heading:
+                self._lines.append(_Line(line.heading))
+            self._lines.append(line)
+        self.list.show(len(self._lines))
+
+    def is_heading(self, number: int) -> bool:
+        return not self._lines[number].left
+
+    def choose(self) -> None:
+        self.dismiss(None)
+
+    def counted(self) -> str:
+        return "names in brackets are for [keys] in the config"
+
+    def preview(self) -> str:
+        """What may have been cut."""
+        line = self._lines[self.list.chosen] if self.list.chosen is not None else None
+        return f"{line.left}: {line.right}" if line is not None else ""
+
+    def hints(self) -> Sequence[tuple[str, str]]:
+        return (("list_up", "up"), ("list_down", "down"), ("list_page_down", "on"), ("list_cancel", "close"))
+
+    def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
+        palette, line = self.palette, self._lines[number]
+        text = palette[Tone.TEXT]
+        if not line.left:
+            return fit([(line.heading, palette[Tone.HEADING])], width, text)
+        query = Query(self.line.text)
+        left = [(MARK if chosen else NO_MARK, text), *marked(line.left, query.places(line.left), palette[Tone.CODE])]
+        right = marked(line.right, query.places(line.right), text)
+        if line.name:
+            right.append((f"  [{line.name}]", palette[Tone.DIM]))
+        strip = two_columns(left, right, width, text, min(self._column, width * 4 // 10))
+        return lit(strip, palette) if chosen else strip
+
+
+def _actions(keymap: Keymap) -> list[_Line]:
+    order = list(Where)
+    actions = sorted(ACTIONS, key=lambda action: order.index(action.where))
+    return [
+        _Line(
+            action.where.value,
+            " ".join(shown_key(key) for key in keymap.keys(action.name)) or _UNBOUND,
+            action.title,
+            action.name,
+        )
+        for action in actions
+    ]
+
+
+def _commands(others: Sequence[SlashCommand]) -> list[_Line]:
+    own = [_Line(COMMANDS_HEADING, f"/{each.name} {each.argument}".strip(), each.title) for each in COMMANDS]
+    return own + [
+        _Line(
+            COMMANDS_HEADING,
+            one_line(f"/{each.name} {each.argument_hint}"),
+            one_line(f"{each.description} ({each.source})" if each.source else each.description),
+        )
+        for each in others
+    ]

@@ -1,0 +1,38 @@
+"""Spending: what the session that is shown took so far, in tokens and money."""
+
+from msgspec import Struct
+
+from agentcli.agent.events import MessageEndEvent
+from agentcli.agent.messages import AssistantMessage, Usage
+from agentcli.runtime.events import CompactionEndEvent
+from agentcli.sessions.session import Session
+
+
+class Spending(Struct):
+    input_tokens: int = 0
+    """What was cached included."""
+    output_tokens: int = 0
+    cost: float = 0.0
+    """US dollars."""
+
+    def add(self, usage: Usage) -> None:
+        self.input_tokens += usage.input + usage.cache_read + usage.cache_write
+        self.output_tokens += usage.output
+        self.cost += usage.cost.total
+
+    def hear(self, event: object) -> None:
+        """Count an event that took something."""
+        match event:
+            case MessageEndEvent(message=AssistantMessage(usage=usage)):
+                self.add(usage)
+            case CompactionEndEvent(usage=Usage() as usage):
+                self.add(usage)
+            case _:
+                pass
+
+
+def spent_before(session: Session) -> Spending:
+    """What a session took, on every branch. Reads the whole session."""
+    stats = session.get_stats()
+    sent = stats.input_tokens + stats.cache_read_tokens + stats.cache_write_tokens
+    return Spending(sent, stats.output_tokens, stats.cost_total)

@@ -1,0 +1,97 @@
+"""CompletionList: what the written may become, a few lines above the editor. The editor has the focus and the keys."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+from agentcli.tui.clean import one_line
+
+if TYPE_CHECKING:
+    from agentcli.tui.completion import Suggestion
+
+MAX_ROWS = 8
+OTHER_ROWS = 8
+"""What the editor, the footer and a bit of the conversation take. Of the rest the list gets the half."""
+MAX_LABEL = 0.6
+"""Of the width, if there is a description beside it."""
+
+
+class CompletionList(Widget):
+    """Args:
+    clicked: called when the person has clicked on a line, which is then the chosen one.
+    """
+
+    DEFAULT_CSS = """
+    CompletionList {
+        height: auto;
+        display: none;
+        padding: 0 1;
+        background: $background;
+        color: $foreground;
+    }
+    """
+
+    def __init__(self, clicked: Callable[[], None]) -> None:
+        super().__init__()
+        self._clicked = clicked
+        self._suggestions: Sequence[Suggestion] = ()
+        self._place = 0
+        self._top = 0
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._suggestions) and self.rows > 0
+
+    @property
+    def rows(self) -> int:
+        """How many lines the terminal has room for."""
+        return min(MAX_ROWS, max((self.app.size.height - OTHER_ROWS) // 2, 0))
+
+    @property
+    def chosen(self) -> "Suggestion":
+        return self._suggestions[self._place]
+
+    def show(self, suggestions: "Sequence[Suggestion]") -> None:
+        """Show these, the first one chosen. Without any it is closed."""
+        self._suggestions = suggestions
+        self._place = self._top = 0
+        self.display = bool(suggestions)
+        self.refresh(layout=True)
+
+    def move(self, by: int) -> None:
+        """Choose another one; past an end it goes on at the other."""
+        self._place = (self._place + by) % len(self._suggestions)
+        self._top = min(max(self._top, self._place - self.rows + 1), self._place)
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        place = self._top + event.y
+        if place < len(self._suggestions):
+            self._place = place
+            self._clicked()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return min(len(self._suggestions), self.rows)
+
+    def render(self) -> Content:
+        width = max(self.content_size.width, 1)
+        visible = self._suggestions[self._top : self._top + max(self.rows, 1)]
+        labels = [one_line(suggestion.label) for suggestion in visible]
+        column = min(max(map(cell_len, labels), default=0), int(width * MAX_LABEL))
+        lines = [
+            self._line(label, one_line(suggestion.detail), column, width, self._top + number == self._place)
+            for number, (label, suggestion) in enumerate(zip(labels, visible, strict=True))
+        ]
+        return Content("\n").join(lines)
+
+    def _line(self, label: str, detail: str, column: int, width: int, is_chosen: bool) -> Content:
+        mark = "❯ " if is_chosen else "  "
+        name = Content(label).truncate(column if detail else width - 2, ellipsis=True, pad=bool(detail))
+        line = Content.assemble(mark, name, ("  " + detail, "$text-muted") if detail else "")
+        line = line.truncate(width, ellipsis=True)
+        return line.stylize("bold $primary", 0, len(mark) + len(name)) if is_chosen else line

@@ -1,0 +1,261 @@
+"""QueueBar: what waits to be sent, a line each, above the editor. With the focus in it, keys and the mouse work on it.
+
+It changes nothing itself: it posts what the person asks for, and shows what `show` is told. Until then what was asked
+for is shown as done, for the next key may come before that.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.widget import Widget
+
+from agentcli.tui.actions import Where
+from agentcli.tui.clean import one_line
+from agentcli.tui.keymap import Keymap
+
+MAX_LINES = 5
+"""So many items are in view at once; one fewer with the focus here, which has more to say of keys."""
+HINT_ROWS = 12
+"""A terminal of fewer rows has no room for the line of hints."""
+
+ROOMY = 20
+"""With so many rows the hints may take two lines."""
+
+
+class QueuedKind(StrEnum):
+    STEER = "steer"
+    FOLLOW_UP = "follow-up"
+    EARLY = "at the start"
+    """Sent before there was anybody to send it to."""
+
+
+_SWITCHABLE = (QueuedKind.STEER, QueuedKind.FOLLOW_UP)
+_MEANINGS = {
+    QueuedKind.STEER: "after the running tools",
+    QueuedKind.FOLLOW_UP: "when done",
+    QueuedKind.EARLY: "when agentcli is ready",
+}
+_ACTIONS = (
+    (("queue_edit",), "edit"),
+    (("queue_remove",), "remove"),
+    (("queue_move_up", "queue_move_down"), "move"),
+    (("queue_switch",), "steer or follow-up"),
+    (("queue_leave",), "back"),
+)
+_ELSEWHERE = (("edit_queue", "edits"), ("abort", "stops and takes all back"), ("dequeue", "takes the last back"))
+"""What the editor's keys do to what is queued."""
+
+
+class QueuedRow(Struct, frozen=True):
+    id: str
+    kind: QueuedKind
+    text: str
+
+
+class QueueBar(Widget, can_focus=True):
+    DEFAULT_CSS = """
+    QueueBar {
+        height: auto;
+        display: none;
+        padding: 0 1;
+        background: $background;
+        color: $text-muted;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+        &.-no-room { max-height: 0; }
+    }
+    """
+
+    class Asked(Message):
+        """Something is asked for one that waits."""
+
+        def __init__(self, id: str) -> None:
+            super().__init__()
+            self.id = id
+
+    class EditAsked(Asked):
+        pass
+
+    class RemoveAsked(Asked):
+        pass
+
+    class SwitchAsked(Asked):
+        """It is to be of the other kind."""
+
+    class MoveAsked(Message):
+        """Args:
+        position: among those of its kind; 0 is next.
+        """
+
+        def __init__(self, id: str, position: int) -> None:
+            super().__init__()
+            self.id = id
+            self.position = position
+
+    class Left(Message):
+        """The person is done here, or nothing waits any more: the focus belongs to the editor."""
+
+    def __init__(self, keymap: Keymap | None = None) -> None:
+        super().__init__()
+        self.keymap = keymap or Keymap()
+        self.rows: list[QueuedRow] = []
+        self._place = 0
+        """Which row is highlighted while the focus is here."""
+        self._first = 0
+        """The first row in view."""
+        self._switched = ""
+        """The text of what was asked to be of the other kind, until it is: it comes back under another id."""
+
+    @property
+    def highlighted(self) -> QueuedRow | None:
+        return self.rows[self._place] if self.has_focus and self._place < len(self.rows) else None
+
+    def show(self, waiting: Sequence[QueuedRow]) -> None:
+        """Args:
+        waiting: next first; those of a kind stand together.
+        """
+        if (rows := list(waiting)) == self.rows:
+            return
+        before, self.rows = self.rows, rows
+        self._place = self._place_now(before)
+        self.display = bool(rows)
+        self.refresh(layout=True)
+        if not rows and self.has_focus:
+            self.post_message(self.Left())
+
+    def _place_now(self, before: list[QueuedRow]) -> int:
+        """Where what was highlighted is now; a neighbour, if it waits no more."""
+        if self._place >= len(before):
+            return 0
+        was = before[self._place]
+        places = {row.id: place for place, row in enumerate(self.rows)}
+        if was.id in places:
+            return places[was.id]
+        known = {row.id for row in before}
+        moved = [place for place, row in enumerate(self.rows) if row.id not in known and row.text == self._switched]
+        if moved and was.text == self._switched:
+            self._switched = ""
+            return moved[0]
+        after = [places[row.id] for row in before[self._place + 1 :] if row.id in places]
+        return after[0] if after else max(len(self.rows) - 1, 0)
+
+    # Keys and mouse
+
+    def on_key(self, event: events.Key) -> None:
+        action = self.keymap.action(event.key, Where.QUEUE)
+        row = self.highlighted
+        if action is None or row is None:
+            return
+        event.stop()
+        event.prevent_default()
+        match action.name:
+            case "queue_up":
+                self._highlight(self._place - 1)
+            case "queue_down":
+                self._highlight(self._place + 1)
+            case "queue_edit":
+                self.post_message(self.EditAsked(row.id))
+            case "queue_remove":
+                self.post_message(self.RemoveAsked(row.id))
+                self.show([other for other in self.rows if other is not row])
+            case "queue_move_up":
+                self._move(row, -1)
+            case "queue_move_down":
+                self._move(row, 1)
+            case "queue_switch" if row.kind in _SWITCHABLE:
+                self._switched = row.text
+                self.post_message(self.SwitchAsked(row.id))
+            case "queue_leave":
+                self.post_message(self.Left())
+            case _:
+                pass
+
+    def _highlight(self, place: int) -> None:
+        self._place = min(max(place, 0), max(len(self.rows) - 1, 0))
+        self.refresh()
+
+    def _move(self, row: QueuedRow, by: int) -> None:
+        of_kind = [other.id for other in self.rows if other.kind is row.kind]
+        position = of_kind.index(row.id) + by
+        if 0 <= position < len(of_kind):
+            self.post_message(self.MoveAsked(row.id, position))
+            rows = list(self.rows)
+            rows.insert(self._place + by, rows.pop(self._place))
+            self.show(rows)
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        if event.y < self._lines():
+            self._highlight(self._first + event.y)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self._highlight(self._place + 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self._highlight(self._place - 1)
+
+    def on_focus(self, event: events.Focus) -> None:
+        self.refresh(layout=True)
+
+    def on_blur(self, event: events.Blur) -> None:
+        self._place = 0
+        self.refresh(layout=True)
+
+    # What it looks like
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._lines() + len(self._hints(width))
+
+    def render(self) -> Content:
+        lines, width = self._lines(), max(self.size.width, 1)
+        self._first = max(min(self._first, self._place, len(self.rows) - lines), self._place - lines + 1, 0)
+        shown = [self._line(place, width) for place in range(self._first, min(self._first + lines, len(self.rows)))]
+        return Content("\n").join([*shown, *map(Content, self._hints(width))])
+
+    def _lines(self) -> int:
+        """How many items are in view: few where the terminal is small."""
+        return min(len(self.rows), MAX_LINES - self.has_focus, max(self.app.size.height // 5, 1))
+
+    def _line(self, place: int, width: int) -> Content:
+        row = self.rows[place]
+        is_highlighted = row is self.highlighted
+        text = f"{'❯' if is_highlighted else ' '} {row.kind}: {one_line(row.text, width)}"
+        return Content.styled(text, "reverse") if is_highlighted else Content(text)
+
+    def _hints(self, width: int) -> list[str]:
+        """How many wait, what each kind means, and the keys; as much as there is room for."""
+        if self.app.size.height < HINT_ROWS:
+            return []
+        if (row := self.highlighted) is not None:
+            about = [f"{self._place + 1} of {len(self.rows)}", f"{row.kind}: {_MEANINGS[row.kind]}"]
+            keys = [f"{key} {does}" for names, does in _ACTIONS if (key := self._keys(*names))]
+            return _fitted([*about, *keys], width, 2)
+        count = [f"{len(self.rows)} queued"] if len(self.rows) > self._lines() else []
+        meanings = [f"{kind}: {_MEANINGS[kind]}" for kind in dict.fromkeys(row.kind for row in self.rows)]
+        keys = [f"{key} {does}" for name, does in _ELSEWHERE if (key := self._keys(name))]
+        is_roomy = self._lines() < MAX_LINES and self.app.size.height >= ROOMY
+        return _fitted([*count, *meanings, *keys], width, 2 if is_roomy else 1)
+
+    def _keys(self, *names: str) -> str:
+        """The first key of each of these actions."""
+        return "/".join(key for name in names if (key := self.keymap.shown(name)))
+
+
+def _fitted(parts: list[str], width: int, most: int) -> list[str]:
+    """The parts in at most so many lines, as many of them as there is room for."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines else part
+        if lines and cell_len(longer) <= width:
+            lines[-1] = longer
+        elif len(lines) < most and cell_len(part) <= width:
+            lines.append(part)
+    return lines

@@ -1,0 +1,140 @@
+"""RowList: a list of any length with one chosen row, of which only what is in view is drawn.
+
+It holds numbers, no rows: whoever shows it draws row `n` when it comes into view.
+"""
+
+from collections.abc import Callable
+
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+Draw = Callable[[int, int, bool], Strip]
+"""Row, width in cells, whether it is the chosen one."""
+
+
+class RowList(ScrollView, can_focus=False):
+    """Args:
+    draw: makes the strip of a row, clean.
+    draw_nothing: makes the one that stands there when there are no rows, for a width in cells.
+    is_heading: whether a row cannot be chosen.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    RowList {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        background: $background;
+    }
+    """
+
+    class Clicked(Message):
+        """The mouse has chosen a row."""
+
+        def __init__(self, again: bool) -> None:
+            super().__init__()
+            self.again = again
+            """Whether it was the chosen one before: that it is meant."""
+
+    def __init__(
+        self, draw: Draw, draw_nothing: Callable[[int], Strip], is_heading: Callable[[int], bool], *, id: str
+    ) -> None:
+        super().__init__(id=id)
+        self._draw = draw
+        self._draw_nothing = draw_nothing
+        self._is_heading = is_heading
+        self.count = 0
+        self.chosen: int | None = None
+        """None if there is nothing to choose."""
+        self.takes_clicks = True
+
+    def show(self, count: int, chosen: int | None = 0) -> None:
+        """Have so many rows, one of them chosen: this one, or the nearest that can be."""
+        self.count = count
+        self._choose(self._nearest(chosen or 0, 1))
+        self._fit()
+        self.refresh()
+
+    def choose(self, number: int) -> None:
+        self._choose(self._nearest(number, 1 if number >= (self.chosen or 0) else -1))
+
+    def move(self, by: int) -> None:
+        """Choose a row further down (or up). One step over an end leads to the other."""
+        if self.chosen is None:
+            return
+        target = self.chosen + by
+        if abs(by) == 1:
+            while 0 <= target < self.count and self._is_heading(target):
+                target += by
+            if not 0 <= target < self.count:
+                target = 0 if by > 0 else self.count - 1
+        self._choose(self._nearest(target, 1 if by > 0 else -1))
+
+    def page(self, direction: int) -> None:
+        self.move(direction * max(self.size.height - 1, 2))
+
+    def _nearest(self, number: int, direction: int) -> int | None:
+        """The row that can be chosen at or after this one, else before it."""
+        number = min(max(number, 0), self.count - 1)
+        for way in (direction, -direction):
+            place = number
+            while 0 <= place < self.count:
+                if not self._is_heading(place):
+                    return place
+                place += way
+        return None
+
+    def _choose(self, number: int | None) -> None:
+        before, self.chosen = self.chosen, number
+        for row in {before, number} - {None}:
+            self.refresh_line(row)  # type: ignore[arg-type]
+        self._show_chosen()
+
+    # Scrolling
+
+    def _fit(self) -> None:
+        self.virtual_size = Size(max(self.scrollable_content_region.width, 0), self.count)
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        height = self.scrollable_content_region.height
+        if self.chosen is None or height <= 0:
+            return
+        top = first = self.chosen
+        while first > 0 and self._is_heading(first - 1) and top - first < height - 1:
+            first -= 1
+        # Forced, for a scrollbar that the rows need now comes with the next layout only.
+        if first < self.scroll_offset.y:
+            self.scroll_to(y=first, animate=False, force=True)
+        elif top >= self.scroll_offset.y + height:
+            self.scroll_to(y=top - height + 1, animate=False, force=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit()
+        self.refresh()
+
+    # Painting
+
+    def render_line(self, y: int) -> Strip:
+        number = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if number < self.count:
+            strip = self._draw(number, width, number == self.chosen)
+        else:
+            strip = Strip.blank(width) if self.count or number else self._draw_nothing(width)
+        return strip.crop_extend(0, width, self.rich_style)
+
+    async def _on_click(self, event: events.Click) -> None:
+        event.prevent_default()
+        event.stop()
+        number = event.y + self.scroll_offset.y
+        if not self.takes_clicks or not 0 <= number < self.count or self._is_heading(number):
+            return
+        again = number == self.chosen
+        self._choose(number)
+        self.post_message(self.Clicked(again))

@@ -1,0 +1,65 @@
+"""Writing aids: what the editor gets after the first paint: history, completion, and the draft that was left behind."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+from agentcli.agent.errors import AgentcliError
+from agentcli.config.paths import home, sessions_folder
+from agentcli.sessions.repo import JsonlSessionRepo
+from agentcli.tui.completing import Completing
+from agentcli.tui.completion import Choice, Completer
+from agentcli.tui.drafts import Drafts
+from agentcli.tui.file_finder import FileFinder
+from agentcli.tui.prompt_history import PromptHistory
+from agentcli.tui.widgets.editor import Editor
+
+Arguments = Mapping[str, Callable[[], Sequence[Choice] | Awaitable[Sequence[Choice]]]]
+
+
+def history_file(cwd: Path) -> Path:
+    """Where the history of a working folder is. Raises `ConfigError` without a home folder."""
+    return home() / "history" / f"{JsonlSessionRepo(sessions_folder()).folder_of(cwd).name}.jsonl"
+
+
+def drafts_folder(cwd: Path) -> Path:
+    """Where the drafts of a working folder are. Raises `ConfigError` without a home folder."""
+    return home() / "drafts" / JsonlSessionRepo(sessions_folder()).folder_of(cwd).name
+
+
+async def equip(editor: Editor, cwd: Path, *, commands: Callable[[], Sequence[Choice]], arguments: Arguments) -> bool:
+    """Give the editor everything that belongs to a folder. Returns whether a draft that was left behind is in it again.
+
+    Again, for another folder, it changes the folder; the draft stays.
+
+    Args:
+        commands: what can be written after `/`.
+        arguments: for the name of a command what can be written after it, at once or awaited.
+    """
+    completer = Completer(FileFinder(cwd), commands, arguments)
+    editor.cwd = cwd
+    if editor.completing is None:
+        editor.completing = Completing(editor, completer)
+        await editor.completing.begin()
+    else:
+        editor.completing.end()
+        editor.completing.completer = completer
+    try:
+        history, drafts = PromptHistory(history_file(cwd)), Drafts(drafts_folder(cwd))
+    except AgentcliError as error:
+        editor.tell(str(error))
+        return False
+    await asyncio.to_thread(editor.prompts.save)
+    if editor.prompts.path is None:
+        history.follow(editor.prompts)
+    editor.prompts = history
+    left = await asyncio.to_thread(drafts.take)
+    editor.tell(drafts.problem)
+    before, editor.drafts = editor.drafts, drafts
+    if left:
+        editor.put_before(left)
+    await asyncio.to_thread(drafts.save, editor.unsent)
+    if before is not None:
+        # The draft has come along.
+        await asyncio.to_thread(before.close, "")
+    return bool(left)
