@@ -17,16 +17,16 @@ from textual.timer import Timer
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.tui.asking import Asking
-from agentcli.tui.attention import Attention
-from agentcli.tui.background import BackgroundReported
-from agentcli.tui.current_theme import CSS, LOOK_S, CurrentTheme, without_color
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.leaving import Leaving, crash_report
-from agentcli.tui.looking import look
-from agentcli.tui.palette import Palette
-from agentcli.tui.queue_edit import QueueEdit
+from agentcli.tui.colors.current_theme import CSS, LOOK_S, CurrentTheme, without_color
+from agentcli.tui.colors.palette import Palette
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.commands.looking import look
+from agentcli.tui.commands.queue_edit import QueueEdit
 from agentcli.tui.status import Status
-from agentcli.tui.terminal import Terminal, TerminalGone
+from agentcli.tui.terminal.attention import Attention
+from agentcli.tui.terminal.background import BackgroundReported
+from agentcli.tui.terminal.leaving import Leaving, crash_report
+from agentcli.tui.terminal.terminal import Terminal, TerminalGone
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
 from agentcli.tui.widgets.permission_prompt import Choice, PermissionPrompt
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agentcli.runtime.runtime import Runtime
     from agentcli.tui.bridge import Bridge
     from agentcli.tui.chat import Chat
-    from agentcli.tui.commands import Commands
+    from agentcli.tui.commands.commands import Commands
 
 TWICE_WITHIN_S = 1.0
 """Two Ctrl+C in so short a time quit, two Esc open the tree."""
@@ -114,7 +114,6 @@ class ChatApp(App[None], inherit_bindings=False):
         yield QueueBar()
         yield PermissionPrompt()
         yield Editor()
-        yield ReasonEditor()
         yield Footer()
 
     def run(self, **arguments: Any) -> int:  # type: ignore[override]
@@ -128,7 +127,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.queue = self.query_one(QueueBar)
         self.permission = self.query_one(PermissionPrompt)
         self.editor = self.query_one(Editor)
-        self.reason = self.query_one(ReasonEditor)
+        self.reason = ReasonEditor()
         self.footer = self.query_one(Footer)
         self.editor.focus()
         self.footer.show(Status(activity="starting"))
@@ -145,6 +144,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _come_back(self) -> None:
         self.attention.again()
+        self.refresh()
         self.show_state()
 
     # The runtime
@@ -163,6 +163,7 @@ class ChatApp(App[None], inherit_bindings=False):
             return
         from agentcli.tui.app_settings import apply_settings, equip_editor  # 15 ms, after the first paint
 
+        await self.main.mount(self.reason, after=self.editor)
         self.chat = chat
         self._tell([*self._problems, *apply_settings(self, chat)])
         self._clock = self.set_interval(1.0, self._tick, pause=True)
@@ -206,6 +207,8 @@ class ChatApp(App[None], inherit_bindings=False):
             if self._clock is not None:
                 (self._clock.resume if chat.conversation.has_clock else self._clock.pause)()
         self.queue.show(waiting)
+        edited = [self._queue_edit.draft] if self._queue_edit else []
+        self.editor.keep_aside("\n\n".join([*(row.text for row in waiting), *edited]))
         self.asking.show()
 
     def _tick(self) -> None:
@@ -263,7 +266,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _commands(self, chat: "Chat") -> "Commands":
         if self.commands is None:
-            from agentcli.tui.commands import Commands  # 15 ms, and the first prompt does not wait for it
+            from agentcli.tui.commands.commands import Commands  # 15 ms, and the first prompt does not wait for it
 
             self.commands = Commands(self, chat)
         return self.commands
@@ -375,8 +378,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         tiny = event.size.height < SMALL_ROWS or event.size.width < SMALL_COLUMNS
-        for widget in (self.query_one(Editor), self.query_one(ReasonEditor)):
-            widget.set_class(tiny, "-tiny")
+        self.query(Editor).set_class(tiny, "-tiny")
         self.query_one(Footer).use_rows(event.size.height)
         self.call_after_refresh(self.asking.show)
 

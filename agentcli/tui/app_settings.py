@@ -1,16 +1,13 @@
 """App settings: what a conversation's settings and folder mean for the app: keys, colours, notes, writing aids."""
 
-from typing import TYPE_CHECKING
-
-from agentcli.tui import offers, writing_aids
 from agentcli.tui.chat import Chat
-from agentcli.tui.keymap import Keymap
+from agentcli.tui.commands import offers
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.face import Face
+from agentcli.tui.writing_aids import equip
 
-if TYPE_CHECKING:
-    from agentcli.tui.app import ChatApp
 
-
-def apply_settings(app: "ChatApp", chat: Chat) -> list[str]:
+def apply_settings(app: Face, chat: Chat) -> list[str]:
     """Returns what the person should know, a line each."""
     settings = chat.runtime.options.settings
     app.keymap = Keymap(settings.keys)
@@ -22,8 +19,8 @@ def apply_settings(app: "ChatApp", chat: Chat) -> list[str]:
     return [*lines, *app.keymap.problems]
 
 
-async def equip_editor(app: "ChatApp", chat: Chat) -> None:
+async def equip_editor(app: Face, chat: Chat) -> None:
     """Give the editor what belongs to the folder: its history, its files, the draft that was left behind."""
     commands, arguments = (lambda: offers.commands(chat)), offers.arguments(chat)
-    if await writing_aids.equip(app.editor, chat.runtime.cwd, commands=commands, arguments=arguments):
+    if await equip(app.editor, chat.runtime.cwd, commands=commands, arguments=arguments):
         app.footer.flash("this draft was left behind here")

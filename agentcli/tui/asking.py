@@ -1,13 +1,9 @@
 """Asking: a request for permission is on the screen, and the person answers it, or writes why not."""
 
-from typing import TYPE_CHECKING
-
 from textual import events
 
+from agentcli.tui.face import Face
 from agentcli.tui.widgets.permission_prompt import ROOMY, Choice
-
-if TYPE_CHECKING:
-    from agentcli.tui.app import ChatApp
 
 
 class Asking:
@@ -15,7 +11,7 @@ class Asking:
     app: whose editors and prompt are used.
     """
 
-    def __init__(self, app: "ChatApp") -> None:
+    def __init__(self, app: Face) -> None:
         self._app = app
 
     def show(self) -> None:

@@ -78,7 +78,8 @@ class Chat:
         self._spending = Spending()
         self._branch = branch_of(runtime.cwd)
         self._unsubscribe = runtime.subscribe(self._hear)
-        self.conversation.replace_history(runtime.agent.state.messages)
+        self.conversation.transcript.hide_thinking = runtime.options.settings.hide_thinking
+        self.conversation.begin(runtime.agent.state.messages)
         for notice in runtime.notices:
             self.conversation.notice(notice)
 

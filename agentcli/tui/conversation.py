@@ -77,8 +77,6 @@ class Conversation:
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
         self._activity = ""
-        self.input_tokens = 0
-        self.output_tokens = 0
         self._blocks: dict[int, Item] = {}
         """Items of the message that streams, by content index."""
         self._panels: dict[str, ToolPanel] = {}
@@ -102,20 +100,22 @@ class Conversation:
             return f"running {', '.join(dict.fromkeys(panel.call.name for panel in self._running))}"
         return self._activity
 
+    def begin(self, messages: Sequence[AgentMessage]) -> None:
+        """Show another session."""
+        self._commands.clear()
+        self.replace_history(messages)
+
     def replace_history(self, messages: Sequence[AgentMessage]) -> None:
         """Show these messages and no others; a command of the person that still runs stays."""
         self.transcript.clear()
         self._running.clear()
         self._blocks, self._retry, self._activity = {}, None, ""
-        self.input_tokens = self.output_tokens = 0
         self.show_history(messages)
 
     def show_history(self, messages: Sequence[AgentMessage]) -> None:
         items, self._panels = history_items(messages)
         self.transcript.append(items)
         self.transcript.append(self._commands.values())
-        for message in messages:
-            self._count(message)
         self.transcript.show()
 
     def notice(self, text: str, hint: str = "") -> None:
@@ -263,7 +263,6 @@ class Conversation:
                 pass
 
     def _end_message(self, message: AgentMessage, now: float) -> None:
-        self._count(message)
         match message:
             case AssistantMessage():
                 self._complete(message)
@@ -336,12 +335,6 @@ class Conversation:
             self._add(Notice(event.error_message, NoticeKind.ERROR))
         elif event.aborted:
             self._add(Notice("the conversation was not summarised"))
-
-    def _count(self, message: AgentMessage) -> None:
-        if isinstance(message, AssistantMessage):
-            usage = message.usage
-            self.input_tokens += usage.input + usage.cache_read + usage.cache_write
-            self.output_tokens += usage.output
 
 
 _ENDED_BADLY = (StopReason.ERROR, StopReason.ABORTED)

@@ -1,20 +1,18 @@
 """Writing aids: what the editor gets after the first paint: history, completion, and the draft that was left behind."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.config.paths import home, sessions_folder
 from agentcli.sessions.repo import JsonlSessionRepo
-from agentcli.tui.completing import Completing
-from agentcli.tui.completion import Choice, Completer
-from agentcli.tui.drafts import Drafts
-from agentcli.tui.file_finder import FileFinder
-from agentcli.tui.prompt_history import PromptHistory
+from agentcli.tui.editing.completion import Arguments, Choice, Completer
+from agentcli.tui.editing.drafts import Drafts
+from agentcli.tui.editing.file_finder import FileFinder
+from agentcli.tui.editing.prompt_history import PromptHistory
+from agentcli.tui.widgets.completing import Completing
 from agentcli.tui.widgets.editor import Editor
-
-Arguments = Mapping[str, Callable[[], Sequence[Choice] | Awaitable[Sequence[Choice]]]]
 
 
 def history_file(cwd: Path) -> Path:
@@ -34,12 +32,12 @@ async def equip(editor: Editor, cwd: Path, *, commands: Callable[[], Sequence[Ch
 
     Args:
         commands: what can be written after `/`.
-        arguments: for the name of a command what can be written after it, at once or awaited.
+        arguments: what can be written after a command.
     """
     completer = Completer(FileFinder(cwd), commands, arguments)
     editor.cwd = cwd
     if editor.completing is None:
-        editor.completing = Completing(editor, completer)
+        editor.completing = Completing(editor, completer, submit=editor.action_submit, tell=editor.tell)
         await editor.completing.begin()
     else:
         editor.completing.end()

@@ -1,10 +1,10 @@
 """What the model says: Markdown that may still grow."""
 
-from agentcli.tui.growing import GrowingMarkdown
+from agentcli.tui.colors.palette import Palette
 from agentcli.tui.items.item import guess_rows
-from agentcli.tui.markdown import markdown_rows
-from agentcli.tui.palette import Palette
-from agentcli.tui.rows import Row
+from agentcli.tui.painting.growing import GrowingMarkdown
+from agentcli.tui.painting.markdown import markdown_rows
+from agentcli.tui.painting.rows import Row
 
 
 class AssistantText:

@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from agentcli.tools.edit import prepare_edit_arguments
-from agentcli.tui.clean import clean, one_line
+from agentcli.tui.colors.palette import Tone
 from agentcli.tui.items.changes import Line, edits_of, marked, new_lines
-from agentcli.tui.palette import Tone
+from agentcli.tui.painting.clean import clean, one_line
 
 COMMAND_LINES = 6
 ARGUMENTS = 8

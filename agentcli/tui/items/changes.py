@@ -6,7 +6,7 @@ A sign at the start of each line says what the colour says.
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from agentcli.tui.palette import Tone
+from agentcli.tui.colors.palette import Tone
 
 Line = tuple[str, Tone]
 

@@ -3,8 +3,8 @@
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
-from agentcli.tui.palette import Palette
-from agentcli.tui.rows import Row
+from agentcli.tui.colors.palette import Palette
+from agentcli.tui.painting.rows import Row
 
 
 class Item(Protocol):

@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Foldable, guess_rows
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, Run, wrapped
+from agentcli.tui.painting.rows import Row, Run, wrapped
 
 NOTICE_LINES = 5
 """So many notices that follow each other are shown, the last ones."""

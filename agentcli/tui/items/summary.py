@@ -1,10 +1,10 @@
 """A summary that stands for a part of the conversation: a line of what it is, and its text when it is unfolded."""
 
-from agentcli.tui.clean import one_line
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Foldable, guess_rows
-from agentcli.tui.markdown import markdown_rows
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, indented, row, wrapped
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.markdown import markdown_rows
+from agentcli.tui.painting.rows import Row, indented, row, wrapped
 
 _GUTTER = "  │ "
 

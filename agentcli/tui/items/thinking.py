@@ -1,9 +1,9 @@
 """What the model thinks, folded to one row."""
 
-from agentcli.tui.clean import one_line
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Fold, Foldable, guess_rows
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, row, wrapped
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.rows import Row, row, wrapped
 
 
 class Thinking(Foldable):

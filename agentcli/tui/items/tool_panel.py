@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from agentcli.tui.clean import one_line
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.call_text import Call, asked_lines, title
 from agentcli.tui.items.changes import Line, diff_lines
 from agentcli.tui.items.item import Foldable
 from agentcli.tui.items.result import detail, ending, summary
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, Run, wrapped
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.rows import Row, Run, wrapped
 
 LIVE_LINES, LIVE_LINES_UNFOLDED = 6, 40
 """Of the output while it grows."""

@@ -1,8 +1,8 @@
 """What the person said."""
 
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import guess_rows
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, wrapped
+from agentcli.tui.painting.rows import Row, wrapped
 
 _MARK = "❯ "
 

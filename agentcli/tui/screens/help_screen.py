@@ -7,12 +7,12 @@ from rich.cells import cell_len
 from textual.strip import Strip
 
 from agentcli.runtime.slash_commands import SlashCommand
-from agentcli.tui.actions import ACTIONS, COMMANDS, Where
-from agentcli.tui.clean import one_line
-from agentcli.tui.keymap import Keymap, shown_key
-from agentcli.tui.list_rows import MARK, NO_MARK, fit, lit, marked, two_columns
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.query import Query
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.actions import ACTIONS, COMMANDS, Where
+from agentcli.tui.commands.keymap import Keymap, shown_key
+from agentcli.tui.editing.query import Query
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.list_rows import MARK, NO_MARK, fit, marked, two_columns
 from agentcli.tui.screens.list_screen import ListScreen
 
 COMMANDS_HEADING = "Commands"
@@ -82,8 +82,7 @@ class HelpScreen(ListScreen[None]):
         right = marked(line.right, query.places(line.right), text)
         if line.name:
             right.append((f"  [{line.name}]", palette[Tone.DIM]))
-        strip = two_columns(left, right, width, text, min(self._column, width * 4 // 10))
-        return lit(strip, palette) if chosen else strip
+        return two_columns(left, right, width, text, min(self._column, width * 4 // 10))
 
 
 def _actions(keymap: Keymap) -> list[_Line]:

@@ -16,12 +16,12 @@ from textual.keys import Keys
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
-from agentcli.tui.actions import Where
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.line_edit import LineEdit
-from agentcli.tui.list_rows import MARK, NO_MARK, fit, two_columns
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Run, wrapped
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.actions import Where
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.editing.line_edit import LineEdit
+from agentcli.tui.painting.list_rows import MARK, NO_MARK, fit, lit, two_columns
+from agentcli.tui.painting.rows import Run, wrapped
 from agentcli.tui.widgets.painted_rows import PaintedRows
 from agentcli.tui.widgets.row_list import RowList
 
@@ -89,7 +89,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         self.notice = ""
         """What the last key came to; the next key takes it away."""
         self.notice_tone = Tone.WARNING
-        self.list = RowList(self.draw_row, self._draw_nothing, self.is_heading, id="list")
+        self.list = RowList(self._draw, self._draw_nothing, self.is_heading, id="list")
         self._title = PaintedRows(self._paint_title, id="title")
         self._line = PaintedRows(self._paint_line, id="line")
         self._preview = PaintedRows(self._paint_preview, id="preview")
@@ -123,6 +123,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         raise NotImplementedError
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
+        """A row, with `MARK` before the chosen one, which is lit too."""
         raise NotImplementedError
 
     def choose(self) -> None:
@@ -287,6 +288,10 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         rows = wrapped([(text, palette[Tone.DIM])], width, fill=palette[Tone.TEXT])[: self.preview_lines]
         rows += [fit([], width, palette[Tone.TEXT])] * (self.preview_lines - len(rows))
         return [fit([("─" * width, palette[Tone.DIM])], width, palette[Tone.TEXT]), *rows]
+
+    def _draw(self, number: int, width: int, chosen: bool) -> Strip:
+        strip = self.draw_row(number, width, chosen)
+        return lit(strip, self.palette) if chosen else strip
 
     def _draw_nothing(self, width: int) -> Strip:
         return fit([(NO_MARK + self.nothing(), self.palette[Tone.DIM])], width, self.palette[Tone.TEXT])

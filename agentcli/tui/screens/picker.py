@@ -7,12 +7,12 @@ from msgspec import Struct
 from rich.cells import cell_len
 from textual.strip import Strip
 
-from agentcli.tui.clean import one_line
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.list_rows import MARK, NO_MARK, fit, lit, marked, two_columns
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.query import Query
-from agentcli.tui.rows import Run
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.editing.query import Query
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.list_rows import MARK, NO_MARK, fit, marked, two_columns
+from agentcli.tui.painting.rows import Run
 from agentcli.tui.screens.list_screen import ListScreen
 
 T = TypeVar("T")
@@ -151,8 +151,7 @@ class Picker(ListScreen[T]):
         detail = self._details[line.row]
         if self.line.text and self.rows[line.row].group:
             detail = " · ".join(part for part in (one_line(self.rows[line.row].group), detail) if part)
-        strip = two_columns(left, [(detail, palette[Tone.DIM])], width, palette[Tone.TEXT], self._column)
-        return lit(strip, palette) if chosen else strip
+        return two_columns(left, [(detail, palette[Tone.DIM])], width, palette[Tone.TEXT], self._column)
 
     def preview(self) -> str:
         row = self.chosen

@@ -16,12 +16,13 @@ from textual.strip import Strip
 from agentcli.agent.errors import AgentcliError, UsageError
 from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.search import Match, SearchHit, parse_query
-from agentcli.tui.actions import Where
-from agentcli.tui.clean import one_line
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.list_rows import MARK, NO_MARK, lit, marked, two_columns
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Run
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.actions import Where
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.list_rows import MARK, NO_MARK, marked, two_columns
+from agentcli.tui.painting.rows import Run
+from agentcli.tui.painting.session_words import age, session_title
 from agentcli.tui.screens.list_screen import ListScreen
 from agentcli.tui.status import folder_name
 
@@ -30,7 +31,6 @@ SEARCH_AFTER_S = 0.3
 """So long nobody types before the conversations are read."""
 SEARCHED_AT_ONCE = 20
 """Sessions, between two looks at whether the search is still wanted."""
-_AGES = ((365 * 86_400, "y"), (30 * 86_400, "mo"), (7 * 86_400, "w"), (86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 class _Found(Struct, frozen=True):
@@ -145,7 +145,9 @@ class SessionPicker(ListScreen[Path]):
             except (AgentcliError, OSError) as error:
                 self.say(str(error), Tone.ERROR)
                 break
-            self._found += [_Found(hit.info, _label(hit.info), frozenset(), hit.excerpt, hit.span) for hit in hits]
+            self._found += [
+                _Found(hit.info, session_title(hit.info), frozenset(), hit.excerpt, hit.span) for hit in hits
+            ]
             self.list.show(len(self._found), self.list.chosen)
         self._searching = ""
         self.changed()
@@ -171,7 +173,7 @@ class SessionPicker(ListScreen[Path]):
         elif name == "sessions_delete":
             self._to_delete = info.path
             key = self.keymap.shown(name)
-            self.say(f"delete “{_label(info)}”? {key} again deletes it, any other key keeps it")
+            self.say(f"delete “{session_title(info)}”? {key} again deletes it, any other key keeps it")
 
     def choose(self) -> None:
         if (info := self.chosen) is not None:
@@ -197,12 +199,12 @@ class SessionPicker(ListScreen[Path]):
         await self._rename(info, name)
         renamed = msgspec.structs.replace(info, name=name or None)
         self._infos = [renamed if each.path == info.path else each for each in self._infos or []]
-        return f"it is called “{_label(renamed)}” now", Tone.DIM
+        return f"it is called “{session_title(renamed)}” now", Tone.DIM
 
     async def _delete_now(self, info: SessionInfo) -> tuple[str, Tone]:
         trashed = await self._delete(info)
         self._infos = [each for each in self._infos or [] if each.path != info.path]
-        return f"“{_label(info)}” was {'moved to the trash' if trashed else 'deleted'}", Tone.DIM
+        return f"“{session_title(info)}” was {'moved to the trash' if trashed else 'deleted'}", Tone.DIM
 
     # What it looks like
 
@@ -243,30 +245,14 @@ class SessionPicker(ListScreen[Path]):
             right = marked(found.excerpt, range(*found.span), dim)
         elif self.all_folders:
             right.insert(0, (one_line(folder_name(Path(info.cwd))) + "  ", dim))
-        strip = two_columns(left, right, width, text)
-        return lit(strip, palette) if chosen else strip
-
-
-def _label(info: SessionInfo) -> str:
-    return one_line(info.name or info.first_message) or "(empty)"
+        return two_columns(left, right, width, text)
 
 
 def _look(info: SessionInfo, matches: list[Match]) -> _Found | None:
     """The session, if all that is searched is in its name, first message, id or folder."""
-    label = _label(info)
+    label = session_title(info)
     texts = (label, info.name or "", info.first_message, info.id, info.cwd)
     if not all(any(match(text) for text in texts) for match in matches):
         return None
     spans = [span for match in matches if (span := match(label))]
     return _Found(info, label, frozenset(place for span in spans for place in range(*span)))
-
-
-def age(then: int, now: float) -> str:
-    """How long ago something was, short: `5m`, `3h`, `2d`.
-
-    Args:
-        then: Unix milliseconds.
-        now: Unix seconds.
-    """
-    seconds = max(now - then / 1000, 0)
-    return next((f"{int(seconds // size)}{unit}" for size, unit in _AGES if seconds >= size), "now")

@@ -15,15 +15,15 @@ from agentcli.agent.errors import AgentcliError
 from agentcli.sessions.entries import Entry
 from agentcli.sessions.entry_kind import EntryKind, kind_of
 from agentcli.sessions.tree import TreeLine, describe, full_text
-from agentcli.tui.actions import Where
-from agentcli.tui.clean import one_line
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.list_rows import MARK, NO_MARK, fit, lit, marked
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.query import Query
-from agentcli.tui.rows import Run
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.actions import Where
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.editing.query import Query
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.list_rows import MARK, NO_MARK, fit, marked
+from agentcli.tui.painting.rows import Run
+from agentcli.tui.painting.tree_view import Stem, TreeFilter, TreeRow, TreeView
 from agentcli.tui.screens.list_screen import ListScreen
-from agentcli.tui.tree_view import Stem, TreeFilter, TreeRow, TreeView
 
 LEAF, ON_PATH, OFF_PATH = "● ", "• ", "  "
 """Where the conversation is now, what led there, and the rest."""
@@ -195,8 +195,7 @@ class TreeScreen(ListScreen[TreeChoice]):
             runs.append((f"({row.folded} folded) ", dim))
         line = self._line_of(row.id)
         runs += marked(line, query.places(line), self._style(row))
-        strip = fit(runs, width, text)
-        return lit(strip, palette) if chosen else strip
+        return fit(runs, width, text)
 
     def _style(self, row: TreeRow) -> Style:
         return self.palette[_TONES.get(row.kind, Tone.DIM) if row.line.on_path else Tone.DIM]

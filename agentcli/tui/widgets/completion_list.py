@@ -9,10 +9,11 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
-from agentcli.tui.clean import one_line
+from agentcli.tui.painting.clean import one_line
+from agentcli.tui.painting.list_rows import MARK, NO_MARK
 
 if TYPE_CHECKING:
-    from agentcli.tui.completion import Suggestion
+    from agentcli.tui.editing.completion import Suggestion
 
 MAX_ROWS = 8
 OTHER_ROWS = 8
@@ -81,17 +82,18 @@ class CompletionList(Widget):
     def render(self) -> Content:
         width = max(self.content_size.width, 1)
         visible = self._suggestions[self._top : self._top + max(self.rows, 1)]
-        labels = [one_line(suggestion.label) for suggestion in visible]
-        column = min(max(map(cell_len, labels), default=0), int(width * MAX_LABEL))
-        lines = [
-            self._line(label, one_line(suggestion.detail), column, width, self._top + number == self._place)
-            for number, (label, suggestion) in enumerate(zip(labels, visible, strict=True))
-        ]
+        widest = max((cell_len(suggestion.label) for suggestion in visible), default=0)
+        column = min(widest, int(width * MAX_LABEL))
+        lines = [self._line(each, column, width, each is self.chosen) for each in visible]
         return Content("\n").join(lines)
 
-    def _line(self, label: str, detail: str, column: int, width: int, is_chosen: bool) -> Content:
-        mark = "❯ " if is_chosen else "  "
-        name = Content(label).truncate(column if detail else width - 2, ellipsis=True, pad=bool(detail))
+    def _line(self, suggestion: "Suggestion", column: int, width: int, is_chosen: bool) -> Content:
+        mark = MARK if is_chosen else NO_MARK
+        detail = one_line(suggestion.detail)
+        name = Content(one_line(suggestion.label))
+        for place in suggestion.places:
+            name = name.stylize("bold underline", place, place + 1)
+        name = name.truncate(column if detail else width - len(mark), ellipsis=True, pad=bool(detail))
         line = Content.assemble(mark, name, ("  " + detail, "$text-muted") if detail else "")
         line = line.truncate(width, ellipsis=True)
         return line.stylize("bold $primary", 0, len(mark) + len(name)) if is_chosen else line

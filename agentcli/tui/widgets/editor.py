@@ -8,27 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
 from textual import events
-from textual.document._document import EditResult, Location, Selection
+from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
 from textual.message import Message
-from textual.widgets import TextArea
 
-from agentcli.tui.actions import Where
-from agentcli.tui.clean import clean
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.pastes import Pastes, beside_markers, is_long, marker_spans, shown_markers, without_marks
-from agentcli.tui.prompt_history import HistoryWalk, PromptHistory
+from agentcli.agent.errors import AgentcliError
+from agentcli.tui.commands.actions import Where
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.editing.pastes import is_long, without_marks
+from agentcli.tui.editing.prompt_history import HistoryWalk, PromptHistory
+from agentcli.tui.painting.clean import clean
+from agentcli.tui.widgets.marked_area import MarkedArea
 
 if TYPE_CHECKING:
-    from agentcli.tui.completing import Completing
-    from agentcli.tui.drafts import Drafts
+    from agentcli.tui.editing.drafts import Drafts
+    from agentcli.tui.widgets.completing import Completing
 
 PLACEHOLDER = "Ask anything · Enter sends · Ctrl+J new line · Alt+Enter after this run"
 
 
-class Editor(TextArea, inherit_bindings=False):
+class Editor(MarkedArea, inherit_bindings=False):
     """Text comes in through keys, pastes and `put` only, and is clean.
 
     Keys are looked up in `keymap` as they come, after the letters typed before them. Bindings would be acted on first.
@@ -49,10 +49,8 @@ class Editor(TextArea, inherit_bindings=False):
         &.-tiny { border: none; padding: 0; }
         &.-tiny.-asked { max-height: 1; }
         & .text-area--placeholder { color: $text-muted; }
-        & .editor--marker { color: $primary; text-style: bold; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"editor--marker"}
 
     is_prompt: ClassVar[bool] = True
     """Whether what is written is a prompt, with commands, files and a history."""
@@ -95,9 +93,7 @@ class Editor(TextArea, inherit_bindings=False):
         """End with nothing written: the end of the conversation is meant."""
 
     def __init__(self) -> None:
-        self._pastes = Pastes()
-        self._text: str | None = None
-        super().__init__(highlight_cursor_line=False, placeholder=PLACEHOLDER)
+        super().__init__(PLACEHOLDER)
         self.cursor_blink = False
         self.keymap = Keymap()
         self.prompts = PromptHistory(None)
@@ -108,7 +104,7 @@ class Editor(TextArea, inherit_bindings=False):
         self.external_editor: str | None = None
         """The command for it; None is what the environment says."""
         self.aside = ""
-        """A draft that the app puts back later. It is kept as the present one is."""
+        """Texts that the app has and that are not sent. They are kept as the draft is; see `keep_aside`."""
         self._walk: HistoryWalk | None = None
         self._is_put = False
         self._told: set[str] = set()
@@ -117,10 +113,8 @@ class Editor(TextArea, inherit_bindings=False):
 
     @property
     def text(self) -> str:
-        """What would be sent: the draft, with the pasted texts in place of their markers."""
-        if self._text is None:
-            self._text = self._pastes.expand(self.document.text)
-        return self._text
+        """What would be sent."""
+        return self.whole
 
     @text.setter
     def text(self, value: str) -> None:
@@ -131,8 +125,14 @@ class Editor(TextArea, inherit_bindings=False):
         """What must not be lost: the draft, also while it is out of view because the person looks back."""
         draft = self._walk.draft if self._walk is not None else None
         is_old = draft is not None and self.text in self.prompts.entries
-        texts = (self.aside, self._pastes.expand(draft or ""), "" if is_old else self.text)
+        texts = (self.aside, self.pastes.expand(draft or ""), "" if is_old else self.text)
         return "\n\n".join(text for text in texts if text.strip())
+
+    def keep_aside(self, text: str) -> None:
+        if text != self.aside:
+            self.aside = text
+            if self.drafts is not None:
+                self.drafts.changed(lambda: self.unsent)
 
     def put(self, text: str) -> None:
         """Have this text and nothing else, the cursor at its end. It can be undone."""
@@ -174,56 +174,19 @@ class Editor(TextArea, inherit_bindings=False):
             self.completing.close()
 
     def edit(self, edit: Edit) -> EditResult:
-        top, bottom = self._beside_markers(edit.top, back=True), self._beside_markers(edit.bottom, back=False)
-        if edit.top == edit.bottom:
-            bottom = top
-        takes_marker = bool(marker_spans(self.document.get_text_range(top, bottom)))
-        if (top, bottom) != (edit.top, edit.bottom):
-            edit = Edit(edit.text, top, bottom, edit.maintain_selection_offset)
-        if takes_marker:
-            # A step of its own for undo, as putting it there was.
-            self.history.checkpoint()
         result = super().edit(edit)
-        if takes_marker:
-            self.history.checkpoint()
         if self.completing is not None and not self._is_put:
             self.completing.typed()
         return result
 
     def update_suggestion(self) -> None:
         """Textual calls this after every change of the text."""
-        self._text = None
+        super().update_suggestion()
         if self.is_prompt:
             self.set_class(self.document.get_line(0).startswith("!"), "-shell")
         if self.drafts is not None:
             self.tell(self.drafts.problem)
             self.drafts.changed(lambda: self.unsent)
-
-    # Markers
-
-    def get_line(self, line_index: int) -> Text:
-        line = self.document.get_line(line_index)
-        text = Text(shown_markers(line), end="", no_wrap=True)
-        for start, end in marker_spans(line):
-            text.stylize(self.get_component_rich_style("editor--marker"), start, end)
-        return text
-
-    def get_text_range(self, start: Location, end: Location) -> str:
-        return self._pastes.expand(super().get_text_range(start, end))
-
-    def _beside_markers(self, location: Location, *, back: bool) -> Location:
-        row, column = location
-        return row, beside_markers(self.document.get_line(row), column, back=back)
-
-    def _validate_selection(self, selection: Selection) -> Selection:
-        start, end = super()._validate_selection(selection)
-        back = end < self.selection.end
-        return Selection(self._beside_markers(start, back=back), self._beside_markers(end, back=back))
-
-    def _recompute_cursor_offset(self) -> None:
-        # Textual asks in the middle of an undo that changes the scrollbar, when the cursor is where no text is now.
-        if self.cursor_location[0] < self.document.line_count:
-            super()._recompute_cursor_offset()
 
     # Keys
 
@@ -245,7 +208,10 @@ class Editor(TextArea, inherit_bindings=False):
         if self.completing is not None and action.where is Where.COMPLETION:
             self.completing.act(action.name)
             return
-        await self.run_action(action.does or action.name)
+        try:
+            await self.run_action(action.does or action.name)
+        except AgentcliError as error:
+            self.post_message(self.Told(str(error)))
         if self.completing is not None and completes:
             self.completing.typed()
 
@@ -293,7 +259,7 @@ class Editor(TextArea, inherit_bindings=False):
         start, end = self.selection
         result = self._delete_cursor_line() if start == end else self._delete_via_keyboard(start, end)
         if result is not None:
-            self.app.copy_to_clipboard(self._pastes.expand(result.replaced_text))
+            self.app.copy_to_clipboard(self.pastes.expand(result.replaced_text))
 
     def _submit(self, follow_up: bool) -> None:
         text = self.text
@@ -340,7 +306,7 @@ class Editor(TextArea, inherit_bindings=False):
         """Have the text that is shown as the draft. The one that was written before is not lost."""
         walk, self._walk = self._walk, None
         if walk is not None and walk.draft is not None:
-            self.prompts.add(self._pastes.expand(walk.draft))
+            self.prompts.add(self.pastes.expand(walk.draft))
 
     async def _with_history(self, work: Callable[[], None]) -> None:
         """Have the file read or written, and say what is wrong with it."""
@@ -365,13 +331,13 @@ class Editor(TextArea, inherit_bindings=False):
         """Put a text at the cursor, or a marker that stands for it; names of image files are attached."""
         text = without_marks(clean(text))
         if self.is_prompt and text.lstrip(" \n\"'").startswith(("/", "~/", "file:")):
-            from agentcli.tui.from_outside import images_in  # when something like it is pasted
+            from agentcli.tui.editing.pasted_paths import image_mentions  # when something like it is pasted
 
-            if mentions := await images_in(text, self.cwd):
+            if mentions := await asyncio.to_thread(image_mentions, text, self.cwd):
                 self.mention(mentions)
                 return
         if text:
-            self._put_in(self._pastes.marker(text) if is_long(text) else text, *self.selection)
+            self._put_in(self.pastes.marker(text) if is_long(text) else text, *self.selection)
 
     def mention(self, mentions: str) -> None:
         """Put `@path`s at the cursor, as words of their own."""
@@ -380,14 +346,21 @@ class Editor(TextArea, inherit_bindings=False):
         self._put_in(f"{' ' if is_glued else ''}{mentions} ", *self.selection)
 
     async def action_paste(self) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        from agentcli.tui.from_outside import paste_clipboard  # when it is asked for
+        from agentcli.tui.editing.clipboard import read_clipboard  # when it is asked for, as below
+        from agentcli.tui.editing.pasted_paths import image_mention
 
-        await paste_clipboard(self)
+        found = await asyncio.to_thread(read_clipboard, self.app.clipboard, with_image=self.is_prompt)
+        if isinstance(found, Path):
+            self.mention(image_mention(found, self.cwd))
+        else:
+            await self.take_paste(found)
 
     async def action_external_editor(self) -> None:
-        from agentcli.tui.from_outside import write_outside  # when it is asked for
+        from agentcli.tui.editing.external_editor import edit_outside
 
-        await write_outside(self)
+        before = self.text
+        if (text := await edit_outside(self.app, self.external_editor, before)) != before:
+            self.put(text)
 
     def on_unmount(self) -> None:
         """What is not on the disk yet is written."""

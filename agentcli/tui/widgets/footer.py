@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
 
-from agentcli.tui.clean import one_line
+from agentcli.tui.painting.clean import one_line
 from agentcli.tui.status import Status
 
 ROOMY = 16

@@ -16,10 +16,10 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from agentcli.tui.actions import Where
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.request_rows import Stage, request_rows
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.actions import Where
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.painting.request_rows import Stage, request_rows
 
 if TYPE_CHECKING:
     from agentcli.runtime.events import PermissionRequestEvent

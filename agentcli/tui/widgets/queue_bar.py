@@ -15,9 +15,9 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from agentcli.tui.actions import Where
-from agentcli.tui.clean import one_line
-from agentcli.tui.keymap import Keymap
+from agentcli.tui.commands.actions import Where
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.painting.clean import one_line
 
 MAX_LINES = 5
 """So many items are in view at once; one fewer with the focus here, which has more to say of keys."""

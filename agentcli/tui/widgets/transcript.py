@@ -20,10 +20,10 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentcli.tui.item_stack import ItemStack
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Fold, Foldable, Item
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, row
+from agentcli.tui.painting.item_stack import ItemStack
+from agentcli.tui.painting.rows import Row, row
 
 _ITEM_ROWS = 1 << 24
 """Selections count rows as `item * _ITEM_ROWS + row of the item`, which stays true when heights change."""

@@ -1,0 +1,1 @@
+"""Themes, and the styles that are made of them."""

@@ -1,0 +1,1 @@
+"""What keys and `/commands` do: the actions as data, the keymap, and the coroutines that do them."""

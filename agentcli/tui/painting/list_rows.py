@@ -1,0 +1,66 @@
+"""List rows: one row of a list, as a strip that is cut with an ellipsis, and the marks in it.
+
+A place in a list is told without colour: `MARK` stands before the row that is chosen.
+"""
+
+from collections.abc import Collection, Sequence
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.painting.clean import shown
+from agentcli.tui.painting.rows import Run, row
+
+MARK = "❯ "
+NO_MARK = "  "
+TWO_COLUMNS = 36
+"""Cells. A narrower list shows its first column only."""
+
+
+def fit(runs: Sequence[Run], width: int, fill: Style) -> Strip:
+    """One row of exactly `width` cells; what has no room ends in an ellipsis."""
+    runs = [(shown(text).replace("\n", " "), style) for text, style in runs]
+    if sum(cell_len(text) for text, _ in runs) <= width or width < 2:
+        return row(runs, width, fill)
+    cut = row(runs, width - 1)
+    style = cut._segments[-1].style if cut._segments else fill
+    return Strip.join([cut, Strip([Segment("…", style)], 1)]).adjust_cell_length(width, fill)
+
+
+def two_columns(left: Sequence[Run], right: Sequence[Run], width: int, fill: Style, column: int | None = None) -> Strip:
+    """A row of `width` cells with something beside what matters.
+
+    Args:
+        column: where the second one begins; None puts it at the right end.
+    """
+    needed = sum(cell_len(shown(text)) for text, _ in right)
+    if not needed or width < TWO_COLUMNS:
+        return fit(left, width, fill)
+    share = width - min(needed, width // 2) - 2 if column is None else min(column, width * 6 // 10)
+    gap = Strip([Segment("  ", fill)], 2)
+    return Strip.join([fit(left, share, fill), gap, fit(right, width - share - 2, fill)])
+
+
+def marked(text: str, places: Collection[int], style: Style) -> list[Run]:
+    """`text`, with the letters at these places underlined."""
+    if not places:
+        return [(text, style)]
+    found = style + Style(underline=True, bold=True)
+    runs: list[Run] = []
+    start = 0
+    while start < len(text):
+        is_found, end = start in places, start + 1
+        while end < len(text) and (end in places) == is_found:
+            end += 1
+        runs.append((text[start:end], found if is_found else style))
+        start = end
+    return runs
+
+
+def lit(strip: Strip, palette: Palette) -> Strip:
+    """The row that is chosen. Its colours are beside the mark, not instead of it."""
+    back = Style(bgcolor=palette[Tone.BLOCK].bgcolor, bold=True)
+    return Strip([Segment(text, (style or Style()) + back) for text, style, _ in strip], strip.cell_length)

@@ -1,0 +1,143 @@
+"""Rows: styled text, wrapped to a width and made into the strips that Textual paints.
+
+The only maker of strips for the transcript, and so the last place where text is cleaned.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.cells import cell_len, chop_cells
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from agentcli.tui.painting.clean import shown
+
+Run = tuple[str, Style]
+"""A piece of text and how it looks."""
+
+Row = Strip
+
+_WORD = re.compile(r"\s*\S+|\s+")
+
+
+def row(runs: Iterable[Run], width: int, fill: Style | None = None) -> Row:
+    """One row of these runs, cut at `width` cells; `fill` pads it to the width."""
+    segments: list[Segment] = []
+    room = width
+    for text, style in runs:
+        text = shown(text).replace("\n", " ")
+        cells = cell_len(text)
+        if cells > room:
+            text = chop_cells(text, room)[0] if room > 0 else ""
+            cells = cell_len(text)
+        if text and cells <= room:
+            room -= cells
+            if segments and segments[-1].style == style:
+                # Fewer segments are fewer bytes for the terminal.
+                text = segments.pop().text + text
+            segments.append(Segment(text, style))
+    if fill is not None and room > 0:
+        segments.append(Segment(" " * room, fill))
+        room = 0
+    return Strip(segments, width - room)
+
+
+def indented(before: Run, inner: Row, width: int) -> Row:
+    """A row with a run before it."""
+    return Strip.join([row([before], width), inner]).crop(0, width)
+
+
+def wrapped(
+    runs: Sequence[Run],
+    width: int,
+    *,
+    first: Sequence[Run] = (),
+    rest: Sequence[Run] | None = None,
+    fill: Style | None = None,
+    keep_spaces: bool = False,
+) -> list[Row]:
+    """Rows of at most `width` cells; line feeds in the runs begin a new one.
+
+    Args:
+        first: what stands before the first row.
+        rest: what stands before the others; None is as much space as `first` takes.
+        fill: pads each row to the width.
+        keep_spaces: break anywhere and keep every space, for code and output.
+    """
+    if rest is None:
+        indent = sum(cell_len(text) for text, _ in first)
+        rest = [(" " * indent, first[-1][1])] if indent else []
+    room = max(width - sum(cell_len(text) for text, _ in first), 1)
+    rows: list[Row] = []
+    for line in _lines(runs):
+        text = "".join(piece for piece, _ in line)
+        for start, end in _spans(text, room, keep_spaces):
+            rows.append(row([*(rest if rows else first), *_slice(line, start, end)], width, fill))
+    return rows
+
+
+def _lines(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """The runs of each line, clean."""
+    line: list[Run] = []
+    for text, style in runs:
+        text = shown(text)
+        if "\n" not in text:
+            line.append((text, style))
+            continue
+        head, *others = text.split("\n")
+        line.append((head, style))
+        for piece in others:
+            yield line
+            line = [(piece, style)]
+    yield line
+
+
+def _spans(text: str, room: int, keep_spaces: bool) -> list[tuple[int, int]]:
+    """Where each row of a line begins and ends in its text."""
+    if cell_len(text) <= room:
+        return [(0, len(text.rstrip()) if not keep_spaces else len(text))]
+    if keep_spaces:
+        return _folded(text, 0, room)
+    spans: list[tuple[int, int]] = []
+    start = end = used = 0
+    for match in _WORD.finditer(text):
+        word = match.group()
+        cells = cell_len(word)
+        if used + cells <= room or not word.strip():
+            end, used = match.end(), used + cells
+            continue
+        if end > start:
+            spans.append((start, end))
+        start = match.end() - len(word.lstrip()) if end > 0 else match.start()
+        end, used = match.end(), cell_len(text[start : match.end()])
+        if used > room:
+            *whole, (start, end) = _folded(text[:end], start, room)
+            spans += whole
+            used = cell_len(text[start:end])
+    spans.append((start, end))
+    return [(begin, begin + len(text[begin:stop].rstrip())) for begin, stop in spans]
+
+
+def _folded(text: str, start: int, room: int) -> list[tuple[int, int]]:
+    """The rest of a text, broken wherever a row is full. A character wider than the row stands alone."""
+    spans: list[tuple[int, int]] = []
+    for piece in chop_cells(text[start:], room):
+        if piece:
+            spans.append((start, start + len(piece)))
+            start += len(piece)
+    return spans or [(start, start)]
+
+
+def _slice(line: Sequence[Run], start: int, end: int) -> Iterator[Run]:
+    position = 0
+    for text, style in line:
+        stop = position + len(text)
+        if stop > start and position < end:
+            yield text[max(start - position, 0) : end - position], style
+        position = stop
+
+
+def plain(rows: Iterable[Row]) -> list[str]:
+    """The text of each row, without the spaces at its end."""
+    return [strip.text.rstrip() for strip in rows]

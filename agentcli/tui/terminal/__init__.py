@@ -1,0 +1,1 @@
+"""The terminal itself: bytes in and out, its modes, and every way to leave it."""

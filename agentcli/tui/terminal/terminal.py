@@ -1,0 +1,178 @@
+"""Terminal: Textual's driver, which ends when its terminal is gone, takes pastes whole, and asks for the background."""
+
+import codecs
+import os
+import re
+import select
+import time
+from collections.abc import Iterator
+
+from textual import events
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from agentcli.tui.terminal.background import QUERY, BackgroundReported, background_of_answer
+from agentcli.tui.terminal.keys import KeyParser
+
+PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
+KEEP_TITLE, OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+"""The terminal keeps its title, and takes it back."""
+BURST = 64
+"""So many characters at once with a line end among them were not typed: a terminal without bracketed paste."""
+BURST_GAP_S = 0.05
+"""What follows a burst so soon belongs to it."""
+ANSWER_S = 1.0
+"""A terminal's answer is whole after so long, or what there is of it is dropped."""
+_INNER_LINE_END = re.compile(r"[\r\n]+[^\r\n]")
+_OSC = "\x1b]"
+_ANSWER = re.compile(r"\x1b\]\d+;[^\x07\x1b]*(?:\x07|\x1b\\)")
+_ANSWER_SO_FAR = re.compile(r"\x1b\](?:\d{1,2}(?:;[rgba:/#;\da-fA-F]{0,40}\x1b?)?)?")
+"""Of a colour: what a person types after Alt+] is something else."""
+
+
+class TerminalGone(Message):
+    """Nothing more can be read or written."""
+
+
+class Terminal(LinuxDriver):
+    def start_application_mode(self) -> None:
+        super().start_application_mode()
+        # Linux's own console knows no such question. Without a writer the process is in the background.
+        if self.input_tty and self._writer_thread is not None and os.environ.get("TERM") != "linux":
+            self.write(QUERY)
+            self.flush()
+        if self._writer_thread is not None:
+            self.write(KEEP_TITLE)
+
+    def stop_application_mode(self) -> None:
+        self.write(OLD_TITLE)
+        super().stop_application_mode()
+
+    def run_input_thread(self) -> None:
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        reader = Input(KeyParser(self._debug))
+        poll = select.poll()
+        poll.register(self.fileno, select.POLLIN)
+        while not self.exit_event.is_set():
+            ready = poll.poll(100)
+            if not ready:
+                for message in reader.tick():
+                    self.process_message(message)
+                continue
+            try:
+                data = os.read(self.fileno, 1 << 16)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                self.send_message(TerminalGone())
+                return
+            for message in reader.feed(decode(data)):
+                self.process_message(message)
+
+
+class Input:
+    """From characters to messages: pastes and the terminal's answers are cut out before keys are read."""
+
+    def __init__(self, parser: KeyParser) -> None:
+        self._parser = parser
+        self._paste: list[str] | None = None
+        """What has come of a paste that is not over."""
+        self._held = ""
+        """The start of a marker or of an answer that is not whole."""
+        self._held_at = self._began_at = time.monotonic()
+        self._burst_at = -BURST_GAP_S
+
+    def tick(self) -> Iterator[Message]:
+        """Nothing came for a while: what was held back is no marker."""
+        held = ""
+        if self._paste is None and not self._is_answer_to_come():
+            held, self._held = self._held, ""
+        if held == "\x1b":
+            yield events.Key("escape", "\x1b")
+        elif held and not (held.startswith(_OSC) and ";" in held):
+            yield from self._parser.feed(held)
+        yield from self._parser.tick()
+
+    def feed(self, text: str) -> Iterator[Message]:
+        text, self._held = self._held + text, ""
+        while text:
+            if self._paste is None:
+                start = text.find(PASTE_START)
+                if start < 0:
+                    yield from self._without_answers(text, is_all=False)
+                    return
+                yield from self._without_answers(text[:start], is_all=True)
+                text = text[start + len(PASTE_START) :]
+                self._paste = []
+            end = text.find(PASTE_END)
+            if end < 0:
+                keep = _overlap(text, PASTE_END)
+                self._held = text[len(text) - keep :]
+                self._paste.append(text[: len(text) - keep])
+                return
+            pasted = "".join([*self._paste, text[:end]])
+            self._paste = None
+            text = text[end + len(PASTE_END) :]
+            yield events.Paste(pasted)
+
+    def _is_answer_to_come(self) -> bool:
+        if not self._held.startswith(_OSC):
+            return False
+        now = time.monotonic()
+        # Alt+] alone is a key; but at the start, when something was asked, an answer is likelier.
+        is_alone = self._held == _OSC and now - self._began_at > ANSWER_S
+        return not is_alone and now - self._held_at < ANSWER_S
+
+    def _without_answers(self, text: str, is_all: bool) -> Iterator[Message]:
+        """Args:
+        is_all: nothing that comes later belongs to it.
+        """
+        start = text.find(_OSC)
+        while start >= 0:
+            if match := _ANSWER.match(text, start):
+                yield from self._keys(text[:start], is_all=True)
+                if (is_light := background_of_answer(match[0])) is not None:
+                    yield BackgroundReported(is_light)
+                text = text[match.end() :]
+                start = text.find(_OSC)
+            elif not is_all and _ANSWER_SO_FAR.fullmatch(text, start):
+                yield from self._keys(text[:start], is_all=True)
+                self._hold(text[start:])
+                return
+            else:
+                start = text.find(_OSC, start + 1)
+        yield from self._keys(text, is_all)
+
+    def _hold(self, text: str) -> None:
+        self._held, self._held_at = text, time.monotonic()
+
+    def _keys(self, text: str, is_all: bool) -> Iterator[Message]:
+        if self._is_burst(text):
+            yield events.Paste(text)
+            return
+        keep = 0 if is_all else _overlap(text, PASTE_START)
+        if keep:
+            self._hold(text[len(text) - keep :])
+            text = text[: len(text) - keep]
+        if text:
+            yield from self._parser.feed(text)
+
+    def _is_burst(self, text: str) -> bool:
+        if "\x1b" in text or len(text) < 2:
+            return False
+        now = time.monotonic()
+        goes_on = now - self._burst_at < BURST_GAP_S
+        if not goes_on and (len(text) < BURST or not _INNER_LINE_END.search(text)):
+            return False
+        self._burst_at = now
+        return True
+
+
+def _overlap(text: str, marker: str) -> int:
+    """How many characters at the end of `text` may be the start of `marker`."""
+    for size in range(min(len(text), len(marker) - 1), 0, -1):
+        if marker.startswith(text[-size:]):
+            return size
+    return 0

@@ -1,0 +1,73 @@
+"""MarkedArea: a text area with markers in it that stand for pasted texts.
+
+No selection and no edit ends within a marker.
+"""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.document._document import EditResult, Location, Selection
+from textual.document._edit import Edit
+from textual.widgets import TextArea
+
+from agentcli.tui.editing.pastes import Pastes, beside_markers, marker_spans, shown_markers
+
+
+class MarkedArea(TextArea, inherit_bindings=False):
+    DEFAULT_CSS = "MarkedArea .marked-area--marker { color: $primary; text-style: bold; }"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"marked-area--marker"}
+
+    def __init__(self, placeholder: str) -> None:
+        self.pastes = Pastes()
+        self._whole: str | None = None
+        super().__init__(highlight_cursor_line=False, placeholder=placeholder)
+
+    @property
+    def whole(self) -> str:
+        """The text, with the pasted ones in place of their markers."""
+        if self._whole is None:
+            self._whole = self.pastes.expand(self.document.text)
+        return self._whole
+
+    def update_suggestion(self) -> None:
+        """Textual calls this after every change of the text."""
+        self._whole = None
+
+    def edit(self, edit: Edit) -> EditResult:
+        top, bottom = self._beside_markers(edit.top, back=True), self._beside_markers(edit.bottom, back=False)
+        if edit.top == edit.bottom:
+            bottom = top
+        takes_marker = bool(marker_spans(self.document.get_text_range(top, bottom)))
+        if (top, bottom) != (edit.top, edit.bottom):
+            edit = Edit(edit.text, top, bottom, edit.maintain_selection_offset)
+        if takes_marker:
+            # A step of its own for undo, as putting it there was.
+            self.history.checkpoint()
+        result = super().edit(edit)
+        if takes_marker:
+            self.history.checkpoint()
+        return result
+
+    def get_line(self, line_index: int) -> Text:
+        line = self.document.get_line(line_index)
+        text = Text(shown_markers(line), end="", no_wrap=True)
+        for start, end in marker_spans(line):
+            text.stylize(self.get_component_rich_style("marked-area--marker"), start, end)
+        return text
+
+    def get_text_range(self, start: Location, end: Location) -> str:
+        return self.pastes.expand(super().get_text_range(start, end))
+
+    def _beside_markers(self, location: Location, *, back: bool) -> Location:
+        row, column = location
+        return row, beside_markers(self.document.get_line(row), column, back=back)
+
+    def _validate_selection(self, selection: Selection) -> Selection:
+        start, end = super()._validate_selection(selection)
+        back = end < self.selection.end
+        return Selection(self._beside_markers(start, back=back), self._beside_markers(end, back=back))
+
+    def _recompute_cursor_offset(self) -> None:
+        # Textual asks in the middle of an undo that changes the scrollbar, when the cursor is where no text is now.
+        if self.cursor_location[0] < self.document.line_count:
+            super()._recompute_cursor_offset()
