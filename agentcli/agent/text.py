@@ -12,5 +12,7 @@ def printable(text: str) -> str:
 
 def one_line(text: str, width: int = 200) -> str:
     """`text` as one printable line of at most `width` characters."""
-    line = " ".join(printable(text).split())
-    return line if len(line) <= width else line[: width - 1] + "…"
+    text = text.strip()
+    # A megabyte need not be cleaned for a line.
+    line = " ".join(printable(text[: width * 8]).split())
+    return line if len(line) <= width and len(text) <= width * 8 else line[: width - 1] + "…"

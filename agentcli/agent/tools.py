@@ -43,6 +43,8 @@ error; the message is what the model reads. A tool that listens to the signal ha
 
 
 class AgentTool(Struct, frozen=True, kw_only=True):
+    """A tool as the model is told of it, and what runs when it is called."""
+
     name: str
     """What the model calls."""
     label: str = ""

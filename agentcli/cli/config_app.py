@@ -42,7 +42,7 @@ def set_(key: Key, value: Annotated[str, typer.Argument(help="A TOML value, or a
 
 @app.command()
 def edit() -> None:
-    """Open config.toml in $VISUAL or $EDITOR, and check it afterwards."""
+    """Open config.toml in your editor (external_editor, $VISUAL, $EDITOR), and check it afterwards."""
     from agentcli.cli.config_commands import edit_settings
 
     raise typer.Exit(edit_settings())

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agentcli.agent.errors import UsageError
+from agentcli.agent.errors import ConfigError, UsageError
 from agentcli.agent.text import printable
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.load import NOT_KEYS
@@ -18,6 +18,7 @@ from agentcli.runtime.session_choice import working_folder
 
 HIDDEN = "…"
 """In place of the values of headers, which may be secret."""
+_OTHER_EDITOR = "set external_editor in the config, VISUAL or EDITOR"
 
 
 def print_settings(*, origin: bool, cwd: Path | None, trust: bool) -> None:
@@ -50,34 +51,43 @@ def change_setting(key: str, value: str) -> None:
 
 
 def edit_settings() -> int:
-    import os
-    import shlex
     import subprocess
 
+    from agentcli.config.editor_command import editor_command
+
+    editor = editor_command(_external_editor())
     path = config_file()
     make_private(path.parent)
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     if not path.exists():
         path.touch(mode=0o600)
     try:
         code = subprocess.run([*editor, str(path)], check=False).returncode
     except OSError as error:
-        problem = f"the editor {editor[0]} cannot be started: {error.strerror}"
-        raise UsageError(problem, hint="set VISUAL or EDITOR") from None
+        raise UsageError(f"the editor {editor[0]} cannot be started: {error.strerror}", hint=_OTHER_EDITOR) from None
     if code:
-        raise UsageError(f"the editor {editor[0]} ended with exit code {code}", hint="set VISUAL or EDITOR")
+        raise UsageError(f"the editor {editor[0]} ended with exit code {code}", hint=_OTHER_EDITOR)
     return validate_settings(None)
 
 
+def _external_editor() -> str | None:
+    try:
+        return load_configuration(working_folder(None), lenient=True).settings.external_editor
+    except ConfigError:
+        return None  # what is wrong is said when the file has been edited
+
+
 def validate_settings(cwd: Path | None) -> int:
+    from agentcli.runtime.foundation import unknown_compat  # 40 ms, which showing and setting do not need
+
     configuration = load_configuration(working_folder(cwd))
-    for warning in configuration.settings.warnings:
+    warnings = [*configuration.settings.warnings, *unknown_compat(configuration.settings)]
+    for warning in warnings:
         print(_clean(warning))
     for source in configuration.sources:
         print(_clean(f"{source.name}: fine"))
     if not configuration.sources:
         print("nothing is set; all settings are at their defaults")
-    return 2 if any(warning != configuration.untrusted for warning in configuration.settings.warnings) else 0
+    return 2 if any(warning != configuration.untrusted for warning in warnings) else 0
 
 
 def print_schema() -> None:

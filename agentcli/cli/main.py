@@ -52,12 +52,17 @@ def _scripted(name: str) -> Callable[..., int]:
 
 def _run(app: "typer.Typer", arguments: list[str]) -> int:
     """Run a command of Typer's. What stdout does not take is no traceback: a reader that went away is the code 141."""
-    from typer._click.exceptions import ClickException  # Typer has no public name for the base of its errors
+    from typer._click.exceptions import ClickException, NoSuchOption  # Typer has no public names for its errors
 
     try:
         code = app(arguments, prog_name="agentcli", standalone_mode=False)
         sys.stdout.flush()
     except ClickException as error:
+        if isinstance(error, NoSuchOption) and error.possibilities:
+            from difflib import get_close_matches  # 5 ms, for those who mistype
+
+            # Typer's own are of a likeness that `--trust` has to `--output`.
+            error.possibilities = get_close_matches(error.option_name, error.possibilities, cutoff=0.75)
         error.show()
         return error.exit_code
     except SystemExit as end:

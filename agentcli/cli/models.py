@@ -8,6 +8,7 @@ from agentcli.agent.text import printable
 from agentcli.config.credentials import has_key
 from agentcli.providers.catalog import LOCAL
 from agentcli.runtime.foundation import catalog_in
+from agentcli.runtime.model_choice import models_by_readiness
 from agentcli.runtime.session_choice import working_folder
 
 
@@ -16,7 +17,7 @@ def print_models(search: str | None, discover: bool) -> None:
     for notice in notices:
         print(printable(f"agentcli: {notice}"), file=sys.stderr)
     providers = {provider.name: provider for provider in catalog.providers()}
-    models = catalog.models()
+    models = models_by_readiness(catalog)
     if discover:
         from agentcli.providers.discovery import discover as find_local
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from agentcli.agent.json_bytes import sayable
+
 MASK = "[key hidden]"
 
 MIN_LENGTH = 8
@@ -85,11 +87,8 @@ def mask_data(value: T) -> T:
     """
     if not _known or value is None:
         return value
-    try:
-        encoded = msgspec.json.encode(value, enc_hook=str).decode()
-    except TypeError:
-        # Nothing that JSON can say (a dict with odd keys): then it is looked through as it is.
-        return _masked(value)
+    value, data = sayable(value)
+    encoded = data.decode()
     if not any(written in encoded for written in _known.values()):
         return value
     if isinstance(value, msgspec.Struct):
@@ -104,7 +103,11 @@ def _masked(value: Any) -> Any:
             return mask(value)
         case dict():
             return {_masked(key): mask_data(item) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
+        case list() | set() | frozenset():
             return type(value)(mask_data(item) for item in value)
-        case _:
+        case tuple():
+            return tuple(mask_data(item) for item in value)
+        case None | bool() | int() | float():
             return value
+        case _:
+            return mask(str(value))

@@ -10,14 +10,16 @@ def home() -> Path:
     """The folder that holds settings and sessions. It need not exist; reading makes no folder.
 
     Raises:
-        ConfigError: there is no home folder to be found, and AGENTCLI_HOME is not set.
+        ConfigError: there is no home folder to be found, and AGENTCLI_HOME is not set; or what is there is a file.
     """
-    if chosen := os.environ.get("AGENTCLI_HOME"):
-        return Path(chosen).expanduser().absolute()
     try:
-        return Path.home() / ".agentcli"
+        chosen = os.environ.get("AGENTCLI_HOME")
+        folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".agentcli"
     except RuntimeError:
         raise ConfigError("this user has no home folder", hint="set HOME or AGENTCLI_HOME") from None
+    if folder.is_file():
+        raise ConfigError(f"{folder} is a file, and agentcli needs a folder there", hint="set AGENTCLI_HOME")
+    return folder
 
 
 def config_file() -> Path:

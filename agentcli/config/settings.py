@@ -131,7 +131,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     notify_after: float = 20.0
     """Seconds that a run must have taken for its end to be told."""
     external_editor: str | None = None
-    """The command that edits a draft; None is VISUAL, EDITOR or vi."""
+    """The command that edits a draft or the config; None is VISUAL, EDITOR, nano or vi."""
     keys: dict[str, str | list[str]] = {}
     """`[keys]`: an action of the app and its key or keys; an empty list takes its keys away."""
     warnings: list[str] = field(default_factory=list)

@@ -1,22 +1,14 @@
 """JSON lines: one object a line, ended by LF, with no key in it."""
 
-import msgspec
-
-from agentcli.agent.surrogates import data_without_surrogates
+from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.text import printable
 from agentcli.config.masking import mask_data
 from agentcli.headless.outlet import Outlet
 
-_encoder = msgspec.json.Encoder(enc_hook=str)
-
 
 def line_of(record: object) -> bytes:
     """A Struct, or plain data, as a line: UTF-8, LF included, whatever its strings hold."""
-    try:
-        return _encoder.encode(mask_data(record)) + b"\n"
-    except UnicodeEncodeError:
-        plain = data_without_surrogates(msgspec.to_builtins(record, enc_hook=str))
-        return _encoder.encode(mask_data(plain)) + b"\n"
+    return json_bytes(mask_data(record)) + b"\n"
 
 
 class JsonLines:

@@ -1,13 +1,16 @@
 """JSON Schema: whether a value fits a schema, strictly, with every misfit and its place.
 
 What is understood is the validation of draft 2020-12 without `unevaluated…`, dynamic and remote references. A schema
-with any other keyword is refused when it is read: nothing is taken for checked that is not. `format` is no check.
+with any other keyword is refused when it is read: nothing is taken for checked that is not. `format` is no check, and
+keywords that begin with `x-` are remarks.
 """
 
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -28,7 +31,13 @@ _SHAPES: dict[str, type | tuple[type, ...]] = {
     "maxItems": int, "minContains": int, "maxContains": int, "minProperties": int, "maxProperties": int,
 }  # fmt: skip
 KEYWORDS = frozenset({*_SHAPES, "const", *_ONE, *_LISTS, *_TABLES})
+_IN_PLACE = ("not", "if", "then", "else")
+"""With `$ref`, `anyOf` and its like: what is asked about the value itself and not about its parts."""
+
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+_DOLLAR = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.S)
+"""A dollar, or what may hold one that is none: an escape, a class of characters."""
+
 _BOUNDS = {
     "minimum": (lambda value, bound: value >= bound, "at least"),
     "maximum": (lambda value, bound: value <= bound, "at most"),
@@ -47,8 +56,13 @@ class JsonSchema:
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
+        self._known: dict[int, tuple[str, dict[str, Any]]] = {}
+        """What was read: place and schema, by the identity of the schema."""
         try:
             self._read(schema, "$")
+            ended: set[int] = set()
+            for place, part in self._known.values():
+                self._refuse_circles(part, place, set(), ended)
         except RecursionError:
             raise UsageError("$: nested too deep") from None
 
@@ -65,6 +79,9 @@ class JsonSchema:
             return
         if not isinstance(schema, dict):
             raise UsageError(f"{place}: a schema is an object, true or false, not {_name(schema)}")
+        if id(schema) in self._known:
+            return
+        self._known[id(schema)] = place, schema
         for keyword, says in schema.items():
             where = f"{place}.{keyword}"
             if keyword in _ONE:
@@ -77,7 +94,7 @@ class JsonSchema:
                     self._read(part, f"{where}.{name}")
             elif keyword in KEYWORDS:
                 self._read_value(keyword, says, where)
-            elif keyword not in _SILENT:
+            elif keyword not in _SILENT and not keyword.startswith("x-"):
                 raise UsageError(f"{where}: this keyword is not understood", hint=f"understood: {_listed()}")
         for pattern in schema.get("patternProperties", {}):
             _compiled(pattern, f"{place}.patternProperties")
@@ -91,16 +108,40 @@ class JsonSchema:
         match keyword:
             case "type":
                 unknown = [kind for kind in _types(says) if kind not in _TYPES]
-                if unknown:
-                    raise UsageError(f"{where}: there is no type {unknown[0]!r}", hint=f"types: {', '.join(_TYPES)}")
+                if unknown or not says:
+                    named = f" {unknown[0]!r}" if unknown else " given"
+                    raise UsageError(f"{where}: there is no type{named}", hint=f"types: {', '.join(_TYPES)}")
+            case "required":
+                _check_names(says, where)
+            case "dependentRequired":
+                for name, names in says.items():
+                    _check_names(names, f"{where}.{name}")
             case "pattern":
                 _compiled(says, where)
             case "multipleOf" if says <= 0:
                 raise UsageError(f"{where}: it must be more than 0")
             case "$ref":
-                self._target(says, where)
+                self._read(self._target(says, where), says)
             case _:
                 pass
+
+    def _refuse_circles(self, schema: Any, place: str, begun: set[int], ended: set[int]) -> None:
+        """Refuse a schema that asks itself about the same value: there would be no end."""
+        if not isinstance(schema, dict) or id(schema) in ended:
+            return
+        if id(schema) in begun:
+            raise UsageError(
+                f"{place}: it refers to itself without an end", hint="refer to it from a part of the value"
+            )
+        begun.add(id(schema))
+        parts = [schema.get(keyword) for keyword in _IN_PLACE]
+        parts += [part for keyword in ("allOf", "anyOf", "oneOf") for part in schema.get(keyword, [])]
+        parts += schema.get("dependentSchemas", {}).values()
+        if "$ref" in schema:
+            parts.append(self._target(schema["$ref"], place))
+        for part in parts:
+            self._refuse_circles(part, place, begun, ended)
+        ended.add(id(schema))
 
     def _target(self, reference: str, where: str) -> Any:
         """What a reference inside of the schema names."""
@@ -108,7 +149,7 @@ class JsonSchema:
         if not reference.startswith("#") or (reference != "#" and not reference.startswith("#/")):
             raise UsageError(f"{where}: {reference} is not in this schema", hint="refer to #/$defs/NAME")
         for part in reference[2:].split("/") if reference != "#" else []:
-            part = part.replace("~1", "/").replace("~0", "~")
+            part = unquote(part).replace("~1", "/").replace("~0", "~")
             target = _step(target, part)
         if not isinstance(target, dict | bool):
             raise UsageError(f"{where}: there is no {reference}")
@@ -136,7 +177,7 @@ class JsonSchema:
                 yield from self._check_array(schema, value, path)
             case str():
                 yield from _check_size(schema, len(value), path, "Length", "characters")
-                if "pattern" in schema and not re.search(schema["pattern"], value):
+                if "pattern" in schema and not _regex(schema["pattern"]).search(value):
                     yield f"{path}: expected text that matches {schema['pattern']}"
             case int() | float() if not _is_flag(value):
                 yield from _check_number(schema, value, path)
@@ -168,7 +209,7 @@ class JsonSchema:
                 yield f"{path}: missing required field `{name}`"
         for name, item in value.items():
             parts = [properties[name]] if name in properties else []
-            parts += [part for pattern, part in patterns.items() if re.search(pattern, name)]
+            parts += [part for pattern, part in patterns.items() if _regex(pattern).search(name)]
             if not parts and schema.get("additionalProperties") is False:
                 yield f"{path}: unknown field `{name}`"
                 continue
@@ -192,7 +233,7 @@ class JsonSchema:
             least, most = schema.get("minContains", 1), schema.get("maxContains", math.inf)
             if not least <= found <= most:
                 yield f"{path}: {found} items fit what `contains` says; {least} to {most} have to"
-        if schema.get("uniqueItems") and any(_equal(a, b) for n, a in enumerate(value) for b in value[:n]):
+        if schema.get("uniqueItems") and len({_identity(item) for item in value}) < len(value):
             yield f"{path}: an item occurs twice"
         yield from _check_size(schema, len(value), path, "Items", "items")
 
@@ -267,17 +308,37 @@ def _name(value: Any) -> str:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """As JSON sees it: 1 is 1.0, and true is not 1."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(item, other[name]) for name, item in one.items())
-    return _is_flag(one) == _is_flag(other) and one == other
+    return _identity(one) == _identity(other)
+
+
+def _identity(value: Any) -> Any:
+    """Equal and hashable for values that are the same to JSON: 1 is 1.0, and true is not 1."""
+    match value:
+        case bool():
+            return "boolean", value
+        case list():
+            return tuple(map(_identity, value))
+        case dict():
+            return frozenset((name, _identity(item)) for name, item in value.items())
+        case _:
+            return value
+
+
+def _check_names(names: Any, where: str) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{where}: a list of names belongs here")
+
+
+@cache
+def _regex(pattern: str) -> re.Pattern[str]:
+    """As JSON Schema means it: `$` is the end and not before a last line's end, `\\d` and `\\w` are ASCII."""
+    python = _DOLLAR.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
+    return re.compile(python, re.ASCII)
 
 
 def _compiled(pattern: str, where: str) -> None:
     try:
-        re.compile(pattern)
+        _regex(pattern)
     except re.error as error:
         raise UsageError(f"{where}: {pattern!r} is no regular expression: {error}") from None
 

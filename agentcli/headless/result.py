@@ -27,7 +27,7 @@ class Tokens(Struct, frozen=True):
 
 class Result(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
     text: str = ""
-    """The last answer; with a schema, the JSON that fits it. Empty if there is none."""
+    """The last answer, empty if there is none; with a schema, the JSON that fits it, or what does not."""
     data: Any | UnsetType = UNSET
     """With a schema: the answer's value. Left out if no answer fits."""
     session: str | None = None
@@ -41,7 +41,7 @@ class Result(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
     cost: float = 0.0
     """US dollars, as far as the prices are known."""
     turns: int = 0
-    """Answers of the model."""
+    """Answers of the model; requests that failed are none."""
     files_changed: list[str] = []
     """What `edit` and `write` changed, once each, in order; relative to the working folder where inside of it."""
     error: str | None = None
@@ -69,7 +69,7 @@ class Tally:
                 self._count(usage)
             case CompactionEndEvent(usage=Usage() as usage):
                 self._count(usage)
-            case TurnEndEvent():
+            case TurnEndEvent(message=AssistantMessage(stop_reason=reason)) if reason != StopReason.ERROR:
                 self.turns += 1
             case _:
                 pass
@@ -103,7 +103,7 @@ def result_of(runtime: Runtime, tally: Tally, exit_code: int, problem: str | Non
         turns=tally.turns,
         files_changed=runtime.files_changed,
         error=None if problem is None else mask(problem),
-        error_kind=answer.error_kind if answer is not None else None,
+        error_kind=answer.error_kind if ended == StopReason.ERROR and answer is not None else None,
         exit_code=exit_code,
     )
 

@@ -6,6 +6,7 @@ their id or by a beginning or end that only they have. The docstrings are the do
 
 import json
 import re
+from math import isfinite
 from typing import Literal, get_args
 
 import msgspec
@@ -53,7 +54,10 @@ class FollowUp(Command, frozen=True):
 
 
 class Abort(Command, frozen=True):
-    """Stop the run, a retry's wait, a compaction or a branch summary. What is queued stays queued."""
+    """Stop the run, a retry's wait, a compaction or a branch summary. What is queued stays queued.
+
+    The response comes at once; until `agent_settled` says that nothing goes on any more, a prompt is refused.
+    """
 
 
 class GetQueue(Command, frozen=True):
@@ -283,14 +287,15 @@ def read_command(line: bytes) -> AnyCommand:
         return _decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
         record = _record(line)
-    try:
-        return msgspec.convert(record, AnyCommand)
-    except msgspec.ValidationError as error:
-        problem = str(error)
     if not isinstance(record, dict):
         raise BadCommandError('a command is a JSON object, as in {"type": "get_state"}')
     id, name = record.get("id", UNSET), record.get("type")
-    if isinstance(id, bool) or not isinstance(id, str | int | float | UnsetType):
+    if _is_id(id):
+        try:
+            return msgspec.convert(record, AnyCommand)
+        except msgspec.ValidationError as error:
+            problem = str(error)
+    else:
         id, problem = UNSET, "`id` is a string or a number"
     if not isinstance(name, str):
         raise BadCommandError(problem, id=id)
@@ -302,13 +307,24 @@ def read_command(line: bytes) -> AnyCommand:
 def _record(line: bytes) -> object:
     """What stands in a line that is no command as it is, perhaps because of half characters written as escapes."""
     try:
-        return data_without_surrogates(json.loads(line))
+        return data_without_surrogates(json.loads(line.decode("utf-8-sig"), parse_constant=_refuse))
     except UnicodeDecodeError as error:
         raise BadCommandError(f"the line is not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
         raise BadCommandError(f"the line is no JSON: {error.msg} (character {error.pos + 1})") from None
     except (ValueError, RecursionError) as error:
         raise BadCommandError(f"the line cannot be read: {error}") from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number in JSON")
+
+
+def _is_id(id: object) -> bool:
+    """Whether a response can repeat it; what Python makes of 1e999 is no number in JSON."""
+    if isinstance(id, float):
+        return isfinite(id)
+    return isinstance(id, str | int | UnsetType) and not isinstance(id, bool)
 
 
 def _nearest(name: str) -> str:

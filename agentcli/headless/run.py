@@ -160,7 +160,7 @@ class _OneRun:
 
 def _price_notices(runtime: Runtime) -> list[str]:
     model = runtime.agent.state.model
-    if runtime.options.max_cost is None or model.cost.input or model.cost.output or model.cost.tiers:
+    if not runtime.options.max_cost or model.cost.input or model.cost.output or model.cost.tiers:
         return []
     return [f"there are no prices of {model.full_id}, so --max-cost stops nothing"]
 

@@ -1,7 +1,7 @@
 """Wire events: the types of the lines that programs read, where they differ from the events inside of agentcli.
 
-They say everything once, and only what is new: what has streamed is not repeated at its end, a list that changed does
-not repeat what was in it before. All other events are written as they are.
+They say only what is new: a delta has no more than what came with it, and a list that changed does not repeat what was
+in it before. A message is whole at its end, and once more in its entry. All other events are written as they are.
 """
 
 from typing import get_args
@@ -99,7 +99,10 @@ class QueueUpdate(Struct, frozen=True, tag_field="type", tag="queue_update"):
 
 
 class EntryAppended(Struct, frozen=True, tag_field="type", tag="entry_appended"):
-    """The session has one entry more. The header and all entries, in order, are the session."""
+    """The session has one entry more. The header and all entries, in order, are the session.
+
+    Of one that is gone on with, or forked, `get_entries` and `sessions export` give those that were there before.
+    """
 
     entry: KnownEntry
 

@@ -87,6 +87,10 @@ def compat_of(model: Model) -> Compat:
         ) from error
 
 
+_PLACES = ("region", "project", "profile")
+"""Where a cloud's models are: keys that `anthropic_cloud` reads."""
+
+
 def unknown_compat_keys(compat: dict[str, Any]) -> list[str]:
-    """The keys that nothing here reads: probably misspelt."""
-    return [key for key in compat if key not in Compat.__struct_fields__]
+    """The keys that nothing reads: probably misspelt."""
+    return [key for key in compat if key not in (*Compat.__struct_fields__, *_PLACES)]

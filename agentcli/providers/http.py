@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from agentcli.agent.context import StreamOptions
 from agentcli.agent.errors import ConfigError, CredentialsError
@@ -127,6 +128,18 @@ def import_httpx() -> Any:
     else:
         import httpx
     return httpx
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy of the environment that a request to this URL goes through, without user and password."""
+    from urllib.request import getproxies, proxy_bypass  # 11 ms, and httpx has imported it
+
+    split = urlsplit(url)
+    if proxy_bypass(split.netloc.rpartition("@")[2]):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(split.scheme) or proxies.get("all")
+    return origin(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
 
 
 def _has_tls_proxy() -> bool:

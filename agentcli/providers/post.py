@@ -21,7 +21,7 @@ from agentcli.agent.streaming import resolved
 from agentcli.providers.classify import error_of_body, error_of_response, one_line
 from agentcli.providers.endpoint import origin, shown_url
 from agentcli.providers.history import Histories
-from agentcli.providers.http import HttpClients, import_httpx
+from agentcli.providers.http import HttpClients, import_httpx, proxy_for
 from agentcli.providers.sse import SseEvent, SseParser
 from agentcli.providers.wire_json import to_json
 
@@ -213,6 +213,9 @@ def _network_error(call: Call, error: Exception, clients: HttpClients) -> Except
             )
         case httpx.ProxyError():
             return NetworkError(f"the proxy on the way to {place} refused: {detail}", hint="check HTTPS_PROXY")
+        case httpx.ConnectError() if proxy := proxy_for(call.url):
+            hint = "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY"
+            return NetworkError(f"no connection to {place} through the proxy {proxy}: {detail}", hint=hint)
         case httpx.ConnectError():
             return NetworkError(f"no connection to {place}: {detail}", hint="check that it runs, and the network")
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
@@ -220,4 +223,5 @@ def _network_error(call: Call, error: Exception, clients: HttpClients) -> Except
         case httpx.DecodingError():
             return BadResponseError(f"{place} sent an answer that cannot be unpacked: {detail}")
         case _:
-            return NetworkError(f"the connection to {place} broke: {detail or type(error).__name__}")
+            said = f": {detail}" if detail else " before the answer was whole"
+            return NetworkError(f"the connection to {place} broke{said}")

@@ -35,6 +35,8 @@ from agentcli.providers.http import HttpClients
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of an answer, or its end; delays are in seconds. The module says what each field is for."""
+
     text: str | None = None
     thinking: str | None = None
     tool: str | None = None

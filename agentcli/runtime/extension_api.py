@@ -33,6 +33,7 @@ from agentcli.agent.hooks import (
 from agentcli.agent.messages import AgentMessage, CustomMessage, Message
 from agentcli.agent.models import Model, Provider
 from agentcli.agent.streaming import resolved
+from agentcli.agent.text import one_line
 from agentcli.agent.tools import AgentTool
 
 Handler = Callable[[str], "str | Awaitable[str | None] | None"]
@@ -165,4 +166,4 @@ class ExtensionApi:
 
 def failure(extension: str, where: str, error: BaseException) -> str:
     """A line about an extension that raised."""
-    return f"the extension {extension} failed {where}: {type(error).__name__}: {error}"
+    return one_line(f"the extension {extension} failed {where}: {type(error).__name__}: {error}", 500)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -89,7 +90,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     )
     recorder = SessionRecorder(agent, session)
     additions.attach(agent, home() / "spill")
-    notices = [*settings.warnings, *getattr(session.storage, "notices", []), *additions.notices]
+    notices = [*settings.warnings, *unknown_compat(settings), *session.storage.notices, *additions.notices]
     if decision.notice:
         notices.append(decision.notice)
     return Foundation(
@@ -120,7 +121,19 @@ def catalog_in(cwd: Path) -> tuple[Catalog, list[str]]:
     configuration = load_configuration(cwd)
     settings = configuration.settings
     additions = Additions(cwd, RuntimeOptions(settings=settings), settings, configuration.project)
-    return make_catalog(settings, additions), [*settings.warnings, *additions.notices]
+    return make_catalog(settings, additions), [*settings.warnings, *unknown_compat(settings), *additions.notices]
+
+
+def unknown_compat(settings: Settings) -> list[str]:
+    """A line for each key of a `compat` table that nothing reads."""
+    tables: dict[str, Any] = {f"providers.{name}": each.overrides() for name, each in settings.providers.items()}
+    tables |= {f'models."{name}"': fields for name, fields in settings.models.items()}
+    odd = {name: fields["compat"] for name, fields in tables.items() if isinstance(fields.get("compat"), dict)}
+    if not odd:
+        return []
+    from agentcli.providers.compat import unknown_compat_keys  # 2 ms, for those who have such a table
+
+    return [f"unknown key {name}.compat.{key}; it is ignored" for name in odd for key in unknown_compat_keys(odd[name])]
 
 
 def make_catalog(settings: Settings, additions: Additions) -> Catalog:

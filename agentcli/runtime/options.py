@@ -12,6 +12,8 @@ from agentcli.runtime.session_choice import SessionChoice
 
 
 class RuntimeOptions(Struct, frozen=True, kw_only=True):
+    """What a runtime is made with. Without any, it is the current folder, a new session and the default settings."""
+
     settings: Settings = Settings()
     load: Callable[[Path], Configuration] | None = None
     """Finds the settings when the folder is known, for the folder may be the session's; then `settings` is not used."""

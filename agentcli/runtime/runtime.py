@@ -185,9 +185,15 @@ class Runtime:
         return await self._work.alone(work, "stopped to go elsewhere in the session")
 
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
+        """Queue a message for the next request of the run, after the tools that are running; without a run, the next.
+
+        Returns:
+            Its id in `agent.steering_queue`, which can edit it, move it and take it back until it is delivered.
+        """
         return self.agent.steer(self._said(input), images)
 
     def follow_up(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
+        """Queue a message for when the run would end; without a run, the next one. Returns its id, as `steer` does."""
         return self.agent.follow_up(self._said(input), images)
 
     async def bash(self, command: str, *, exclude_from_context: bool = False) -> BashExecutionMessage:
@@ -211,6 +217,7 @@ class Runtime:
 
     @property
     def is_bash_running(self) -> bool:
+        """Whether a command of the person's still runs."""
         return self._work.commands.is_running
 
     def expand(self, text: str) -> str:
@@ -300,6 +307,7 @@ class Runtime:
         self._work.abort(reason)
 
     async def wait_for_idle(self) -> None:
+        """Return when nothing is worked on. How a prompt failed is told to who awaits its task, not here."""
         await self._work.wait_for_idle()
 
     async def close(self) -> None:

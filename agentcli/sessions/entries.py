@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessage
-from agentcli.agent.surrogates import data_without_surrogates
 
 VERSION = 3
 
@@ -181,7 +181,6 @@ _entry_decoder = msgspec.json.Decoder(KnownEntry)
 _head_decoder = msgspec.json.Decoder(EntryHead)
 _unknown_decoder = msgspec.json.Decoder(UnknownEntry)
 _header_decoder = msgspec.json.Decoder(SessionHeader)
-_encoder = msgspec.json.Encoder()
 
 
 def decode_header(line: bytes) -> SessionHeader | None:
@@ -236,8 +235,5 @@ def head_of(entry: Entry) -> EntryHead:
 
 
 def encode_line(record: SessionHeader | Entry) -> bytes:
-    """One line, newline included: valid UTF-8, whatever strings the record holds."""
-    try:
-        return _encoder.encode(record) + b"\n"
-    except UnicodeEncodeError:
-        return _encoder.encode(data_without_surrogates(msgspec.to_builtins(record))) + b"\n"
+    """One line, newline included: valid UTF-8, whatever the record holds."""
+    return json_bytes(record) + b"\n"

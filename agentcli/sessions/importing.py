@@ -31,7 +31,8 @@ def read_import(path: Path) -> Import:
         SessionError: `not_found`, `not_a_session`, `storage`.
     """
     if not path.is_file():
-        raise SessionError("not_found", f"there is no file {path}", hint="give the path of a session file")
+        problem = f"{path} is not a file" if path.exists() else f"there is no file {path}"
+        raise SessionError("not_found", problem, hint="give the path of a session file")
     try:
         with path.open("rb") as file:
             first, second = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)

@@ -97,3 +97,5 @@ def test_nothing_that_a_terminal_obeys_is_printable():
 def test_one_line_is_one_line():
     assert one_line("a\n  b\x1b[31m\tc") == "a b[31m c"
     assert one_line("x" * 300, 10) == "x" * 9 + "…"
+    assert one_line("\n" * 5000 + "ab" + " " * 5000, 10) == "ab"
+    assert one_line("ab" + "\x1b" * 5000 + "c", 10) == "ab…"

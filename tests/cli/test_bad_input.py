@@ -140,6 +140,15 @@ def test_without_a_home(command: Command):
     assert (done.returncode, done.stdout) == (0, "hi\n")
 
 
+@pytest.mark.parametrize("words", [["run", "hi"], ["auth", "status"], ["sessions", "list"], ["models"], ["rpc"]], ids=" ".join)  # fmt: skip
+def test_a_home_that_is_a_file(command: Command, words: list[str]):
+    blocked = command.folder / "file"
+    blocked.touch()
+    done = command.run(*words, environment={"AGENTCLI_HOME": str(blocked)})
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"agentcli: {blocked} is a file, and agentcli needs a folder there (set AGENTCLI_HOME)\n"
+
+
 def test_sessions_that_are_none(command: Command):
     notes = command.folder / "notes.jsonl"
     notes.write_text("hello\n")
@@ -182,6 +191,18 @@ def test_unknown_keys_are_a_warning(command: Command):
     done = command.run("run", "run echo hi")
     assert (done.code, done.out) == (0, "hi\n")
     assert "config.toml:1: unknown key modle" in done.err
+    command.configure('[providers.mine]\nbase_url = "http://h"\n[providers.mine.compat]\nregion = "x"\nmaxTokens = 1\n')
+    for words in (["run", "run echo hi"], ["models"], ["config", "validate"]):
+        done = command.run(*words)
+        says = done.out if words[0] == "config" else done.err
+        assert "unknown key providers.mine.compat.maxTokens; it is ignored\n" in says
+        assert "compat.region" not in says
+    assert done.code == 2
+
+
+def test_an_option_that_is_mistyped_is_guessed_only_if_it_is_near(command: Command):
+    assert "No such option: --outptu (Possible options: --output)" in command.run("run", "--outptu", "json", "hi").err
+    assert command.run("rpc", "--output", "json").err.endswith("No such option: --output\n")
 
 
 def test_wrong_options(command: Command):
@@ -293,9 +314,8 @@ def test_a_prompt_that_is_not_utf8_works_as_far_as_it_can(command: Command):
 
 
 def test_a_session_that_cannot_be_stored_is_told_and_no_success(command: Command):
-    blocked = command.folder / "file"
-    blocked.touch()
-    done = command.run("run", "run echo hi", environment={"AGENTCLI_HOME": str(blocked)})
+    (command.home / "sessions").touch()
+    done = command.run("run", "run echo hi")
     assert (done.code, done.out) == (1, "hi\n")
     assert "Traceback" not in done.err
     assert "cannot be continued" in done.err

@@ -1,7 +1,6 @@
 """`agentcli run`: real work on a real folder."""
 
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -210,49 +209,6 @@ def test_a_script_file_plays_a_model(command: Command):
     script.write_text('{"thinking": "hm"}\n{"text": "Hello there", "chunk": 3}\n{"stop": "done"}\n{"text": "Again"}\n')
     assert command.run("run", "--model", f"scripted:{script}", "hi").out == "Hello there\n"
     assert command.run("run", "--continue", "more").out == "Again\n"
-
-
-LOOK = """
-import sys
-def look(event, arguments):
-    if event == "socket.connect":
-        print(" ".join(sorted(sys.modules)), file=sys.stderr)
-        sys.stderr.flush()
-        import os
-        os._exit(0)
-sys.addaudithook(look)
-sys.argv = ["agentcli", "run", "hi"]
-from agentcli.__main__ import main
-main()
-"""
-
-HEAVY = {
-    "typer",
-    "textual",
-    "anthropic",
-    "openai",
-    "rich",
-    "pydantic",
-    "PIL",
-    "psutil",
-    "charset_normalizer",
-    "pathspec",
-}
-
-
-def test_nothing_heavy_is_imported_before_the_first_request(command: Command, server: FakeServer):
-    command.use_server(server.url)
-    looked = subprocess.run(
-        [sys.executable, "-c", LOOK],
-        cwd=command.folder,
-        env=command.environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    modules = {module.partition(".")[0] for module in looked.stderr.split()}
-    assert "httpx" in modules
-    assert not modules & HEAVY
 
 
 def test_a_short_task_needs_little_memory(command: Command, server: FakeServer):

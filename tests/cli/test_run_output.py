@@ -77,6 +77,17 @@ def test_json_is_one_line_with_what_the_run_came_to(command: Command, server: Fa
     assert (done.code, done.err) == (0, "")
 
 
+def test_a_request_that_failed_is_no_turn_and_a_timeout_no_error_of_the_model(command: Command, server: FakeServer):
+    command.use_server(server.url)
+    server.answer(Reply.error(529, {"error": {"message": "busy"}}))
+    server.answer("fine")
+    again = result_of(command.run("run", "--output", "json", "go"))
+    assert (again["turns"], again["error"], again["error_kind"]) == (1, None, None)
+    server.answer(Reply.of("abcdef", piece=1, delay=0.3))
+    late = result_of(command.run("run", "--output", "json", "--timeout", "1", "go"))
+    assert (late["stop_reason"], late["turns"], late["error_kind"]) == ("timeout", 1, None)
+
+
 def test_the_session_of_a_result_can_be_gone_on_with(command: Command):
     first = result_of(command.run("run", "--output", "json", "run echo one"))
     second = result_of(command.run("run", "--output", "json", "--session", first["session"], "run echo two"))
@@ -279,6 +290,9 @@ def test_a_limit_that_stops_nothing_for_want_of_prices_is_told(command: Command,
     server.answer("ok")
     done = command.run("run", "--max-cost", "1", "go")
     assert (done.code, done.err) == (0, "agentcli: there are no prices of fake/m1, so --max-cost stops nothing\n")
+    server.answer(Call("bash", {"command": "true"}))
+    done = command.run("run", "--max-cost", "0", "go")
+    assert (done.code, "no prices" in done.err) == (3, False)
 
 
 def test_a_timeout_ends_the_command_that_runs(command: Command, server: FakeServer):

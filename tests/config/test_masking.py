@@ -1,5 +1,8 @@
 """Known keys are taken out of whatever is stored or shown."""
 
+from pathlib import Path
+from typing import NamedTuple
+
 import pytest
 from msgspec import Struct
 
@@ -45,6 +48,20 @@ def test_data_is_masked_however_deep_and_left_alone_otherwise():
     assert details == Details([MASK], {MASK: {"b": (MASK, 1, None)}})
     assert mask_data(ToolCall("1", "bash", {"command": f"echo {KEY}"})).arguments == {"command": f"echo {MASK}"}
     assert mask_data(None) is None
+
+
+class Point(NamedTuple):
+    x: str
+
+
+def test_data_that_json_cannot_say_is_masked_too():
+    remember_key(KEY)
+    odd: dict[str, object] = {"path": Path(KEY), "point": Point(KEY), "half": "\ud800", "n": 1, "function": len}
+    odd["itself"] = odd
+    masked = mask_data(odd)
+    assert KEY not in str(masked)
+    assert (masked["path"], masked["point"], masked["n"]) == (MASK, (MASK,), 1)
+    assert mask_data(UserMessage([TextContent(f"\ud800 {KEY}")], 5)) == UserMessage([TextContent(f"\ufffd {MASK}")], 5)
 
 
 def test_passwords_of_proxies_are_known(monkeypatch: pytest.MonkeyPatch):

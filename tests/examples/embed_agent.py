@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from agentcli import Agent, AgentTool, AgentToolResult, providers, tools
-from agentcli.agent.messages import TextContent, text_of
+from agentcli.agent.messages import AssistantMessage, TextContent, text_of
 
 
 def greet(tool_call_id, params, signal, on_update, context):
@@ -26,7 +26,9 @@ async def main(model, prompt):
     chosen, _ = providers.Catalog().resolve(model, has_key=lambda provider: True)
     agent = Agent(model=chosen, stream_function=client, system_prompt="Be brief.", tools=[*toolset.tools, GREET])
     await agent.prompt(prompt)
-    print(text_of(agent.state.messages[-1].content))
+    match agent.state.messages[-1]:
+        case AssistantMessage() as answer:
+            print(answer.error_message or text_of(answer.content))
     await toolset.close()
     await client.aclose()
 

@@ -18,6 +18,8 @@ async def main(prompt):
     runtime = Runtime.create(RuntimeOptions(load=load_configuration))
     runtime.subscribe(show)
     await runtime.prompt(prompt)
+    if (last := runtime.last_message) and last.error_message:
+        print(last.error_message)
     await runtime.close()
 
 

@@ -10,6 +10,8 @@ class RpcClient:
     def __init__(self, *command: str, **options: Any) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen([*command], stdin=pipe, stdout=pipe, **options)
+        assert self.process.stdin and self.process.stdout
+        self._commands, self._lines = self.process.stdin, self.process.stdout
         self.events: list[dict[str, Any]] = []
         self._calls = 0
 
@@ -17,8 +19,8 @@ class RpcClient:
         """Send a command and do not wait. Returns its id."""
         self._calls += 1
         line = json.dumps({"id": self._calls, "type": type, **fields}) + "\n"
-        self.process.stdin.write(line.encode())
-        self.process.stdin.flush()
+        self._commands.write(line.encode())
+        self._commands.flush()
         return self._calls
 
     def call(self, type: str, **fields: Any) -> Any:
@@ -35,14 +37,14 @@ class RpcClient:
 
     def close(self) -> int:
         """End the session in order. Returns the exit code."""
-        self.process.stdin.close()
-        for line in self.process.stdout:
+        self._commands.close()
+        for line in self._lines:
             self.events.append(json.loads(line))
-        self.process.stdout.close()
+        self._lines.close()
         return self.process.wait()
 
     def _read(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        for text in self.process.stdout:
+        for text in self._lines:
             line = json.loads(text)
             self.events.append(line)
             if wanted(line):

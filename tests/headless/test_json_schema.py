@@ -34,7 +34,10 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"minItems": 1, "maxItems": 2, "uniqueItems": True}, [[1], [1, True]], [[], [1, 2, 3], [1, 1.0], [{"a": 1}, {"a": 1}]]),
     ({"contains": {"const": 1}, "maxContains": 1}, [[1, 2]], [[], [2], [1, 1]]),
     ({"minLength": 2, "maxLength": 3}, ["ab", "äöü", 7], ["a", "abcd"]),
-    ({"pattern": "^a+$"}, ["aa"], ["ab"]),
+    ({"pattern": "^a+$"}, ["aa"], ["ab", "aa\n"]),
+    ({"pattern": r"^[$\]]\$$"}, ["$$", "]$"], ["$", "$$\n"]),
+    ({"pattern": r"^\d$"}, ["5"], ["٥"]),
+    ({"patternProperties": {"^a$": False}}, [{"a\n": 1}], [{"a": 1}]),
     ({"minimum": 1, "exclusiveMaximum": 3}, [1, 2.9], [0, 3]),
     ({"exclusiveMinimum": 1, "maximum": 3}, [2, 3], [1, 4]),
     ({"multipleOf": 0.1}, [0.3, 1], [0.25]),
@@ -47,7 +50,9 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     (TREE, [{"n": 1, "next": {"n": 2}}], [{"n": 1, "next": {}}, 7]),
     ({"definitions": {"a/b": {"type": "null"}}, "$ref": "#/definitions/a~1b"}, [None], [1]),
     ({"$ref": "#/properties/a", "properties": {"a": {"type": "object"}}}, [{"a": {}}], [{"a": 1}, 1]),
-    ({"title": "t", "description": "d", "format": "email", "default": 1, "$schema": "x", "examples": [1]}, [1], []),
+    ({"$defs": {"a b": {"type": "null"}}, "$ref": "#/$defs/a%20b"}, [None], [1]),
+    ({"uniqueItems": True}, [[0, False, "0", None, [], {}], [[1], [True]]], [[[1], [1.0]], [{"a": [1]}, {"a": [1]}]]),
+    ({"x-order": 1, "title": "t", "description": "d", "format": "email", "default": 1, "$schema": "x", "examples": [1]}, [1], []),
 ]  # fmt: skip
 
 
@@ -88,6 +93,14 @@ def test_every_misfit_has_its_place():
         ({"multipleOf": 0}, "$.multipleOf: it must be more than 0"),
         ({"$ref": "other.json"}, "$.$ref: other.json is not in this schema"),
         ({"$ref": "#/$defs/a"}, "$.$ref: there is no #/$defs/a"),
+        ({"$ref": "#"}, "$: it refers to itself without an end"),
+        ({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}, {}]}}}, "$.properties.a: it refers to itself"),
+        ({"$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"if": {"$ref": "#/$defs/a"}}}}, "$.$defs.a: it refers"),
+        ({"$ref": "#/examples/0", "examples": [{"required": 5}]}, "#/examples/0.required: number does not belong here"),
+        ({"type": []}, "$.type: there is no type given"),
+        ({"required": [["a"]]}, "$.required: a list of names belongs here"),
+        ({"dependentRequired": {"a": 1}}, "$.dependentRequired.a: a list of names belongs here"),
+        ({"dependentRequired": {"a": [1]}}, "$.dependentRequired.a: a list of names belongs here"),
     ],
 )  # fmt: skip
 def test_a_schema_that_could_not_be_checked_is_refused(schema: Any, says: str):
@@ -96,8 +109,11 @@ def test_a_schema_that_could_not_be_checked_is_refused(schema: Any, says: str):
     assert says in str(caught.value)
 
 
-def test_a_schema_that_goes_round_in_circles_fits_nothing():
-    assert JsonSchema({"$ref": "#"}).misfits(1) == ["$: nested too deep to be checked"]
+def test_what_is_nested_too_deep_fits_nothing():
+    value: Any = []
+    for _ in range(10_000):
+        value = [value]
+    assert JsonSchema({"items": {"$ref": "#"}}).misfits(value) == ["$: nested too deep to be checked"]
 
 
 JSON = st.recursive(

@@ -10,15 +10,18 @@ import msgspec
 import pytest
 
 from agentcli.agent.events import ToolExecutionUpdateEvent
-from agentcli.agent.messages import StopReason, TextContent
-from agentcli.agent.tools import AgentToolResult
+from agentcli.agent.messages import ImageContent, StopReason, TextContent, Usage
+from agentcli.agent.tools import AgentTool, AgentToolResult
 from agentcli.config.masking import forget_keys, remember_key
 from agentcli.headless.json_lines import JsonLines
 from agentcli.headless.outlet import Outlet
 from agentcli.headless.wire import Wire
 from agentcli.providers.scripted import Step
 from agentcli.runtime.runtime import Runtime
+from agentcli.runtime.switching import clone_session
+from agentcli.sessions.entries import encode_line
 from tests.runtime.conftest import Make, make
+from tests.runtime.test_compaction import SMALL, with_window
 
 __all__ = ["make"]
 
@@ -99,6 +102,59 @@ async def test_the_lines_are_the_session_byte_for_byte(make: Make, reader: Reade
     kinds = {line["entry"]["type"] for line in reader.lines("entry_appended")}
     assert kinds >= {"message", "model_change", "thinking_level_change", "label", "session_info", "leaf"}
     assert len(runtime.session.storage.heads()) == len(reader.lines("entry_appended"))
+
+
+async def test_everything_that_a_session_can_hold_is_in_the_lines(make: Make, reader: Reader):
+    """A retry, an image, a compaction, a summary of a branch, an extension's entries, what JSON cannot say."""
+    runtime = make(
+        [Step(error="overloaded")],
+        [Step(text="word " * 600), Step(usage=Usage(input=8_490, output=10, total_tokens=8_500))],
+        [Step(text="the summary")],
+        [Step(tool="odd"), Step(stop=StopReason.TOOL_CALLS)],
+        [Step(text="seen")],
+        [Step(text="what happened there")],
+        settings=SMALL,
+    )
+    runtime.agent.state.tools += [odd_tool()]
+    with_window(runtime)
+    reader.read(runtime)
+    await runtime.prompt("go", [ImageContent("aGk=", "image/png")])
+    runtime.session.append_custom("mine", {"a": [1, "\ud800"]})
+    runtime.session.append_custom_message("note", "from an extension", details={"function": len})
+    await runtime.prompt("and on")
+    leaf = runtime.session.leaf_id
+    await runtime.go_to(None)
+    await runtime.go_to(leaf)
+    await runtime.go_to(None, summarize=True)
+    await runtime.close()
+    assert session_of(reader.raw()) == file_of(runtime)
+    kinds = {line["entry"]["type"] for line in reader.lines("entry_appended")}
+    assert kinds >= {"message", "compaction", "branch_summary", "custom", "custom_message", "leaf"}
+    assert {line["type"] for line in reader.lines()} >= {"retry_start", "retry_end", "compaction_end"}
+    (result,) = (each for each in reader.lines("message_end") if each["message"]["role"] == "toolResult")
+    assert result["message"]["details"] == {"function": str(len), "n": 1}
+    assert runtime.is_stored
+
+
+def odd_tool() -> AgentTool:
+    def execute(*_: object) -> AgentToolResult:
+        return AgentToolResult(content=[TextContent("odd")], details={"function": len, "n": 1})
+
+    return AgentTool(name="odd", description="d", parameters={"type": "object"}, execute=execute)
+
+
+async def test_a_fork_is_its_entries_and_then_those_of_the_lines(make: Make, reader: Reader):
+    runtime = make([Step(text="one")], [Step(text="one")], [Step(text="two")])
+    await runtime.prompt("go")
+    runtime.label(runtime.session.leaf_id or "", "here")
+    forked = await clone_session(runtime)
+    before = b"".join(encode_line(entry) for entry in forked.session.get_entries())
+    reader.read(forked)
+    await forked.prompt("on")
+    await forked.close()
+    header, *more = session_of(reader.raw()).splitlines(keepends=True)
+    assert (len(before.splitlines()), len(more)) == (5, 2)
+    assert header + before + b"".join(more) == file_of(forked)
 
 
 async def test_a_session_that_goes_on_goes_on_in_the_lines(make: Make, reader: Reader, tmp_path: Path):

@@ -136,6 +136,7 @@ async def test_a_reset_is_a_network_error_that_may_be_tried_again(api: str, cut:
     error = await failure(fake_server, api)
     assert isinstance(error, NetworkError)
     assert error.retryable
+    assert "httpx" not in str(error) and "ReadError" not in str(error)
     assert len(fake_server.requests) == 1
 
 
@@ -285,6 +286,18 @@ async def test_a_proxy_of_the_environment_is_used(fake_server: FakeServer, monke
     await client.aclose()
     assert fake_server.requests[0].path == "http://model.invalid/v1/chat/completions"
     assert fake_server.requests[0].headers["proxy-authorization"].startswith("Basic ")
+
+
+@pytest.mark.parametrize("address", ["http://me:pass-word@127.0.0.1:1", "me:pass-word@127.0.0.1:1"])
+async def test_a_proxy_that_cannot_be_reached_is_named_without_its_password(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", address)
+    error = await failure("http://example.invalid")
+    assert "no connection to http://example.invalid through the proxy http://127.0.0.1:1: " in str(error)
+    assert "HTTP_PROXY" in str(error) and "pass-word" not in str(error)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert "proxy" not in str(await failure("http://127.0.0.1:1")).lower()
 
 
 async def test_no_proxy_is_heeded(fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -325,5 +325,6 @@ def test_openai_itself_needs_no_configuration() -> None:
 def test_compat_is_checked() -> None:
     with pytest.raises(ConfigError, match="max_tokens_field"):
         compat_of(model_of("openai-completions", compat={"max_tokens_field": "tokens"}))
-    assert unknown_compat_keys({"send_reasoning": True, "sendReasoning": True}) == ["sendReasoning"]
+    compat = {"send_reasoning": True, "sendReasoning": True, "region": "x", "project": "y", "profile": "z"}
+    assert unknown_compat_keys(compat) == ["sendReasoning"]
     assert compat_of(model_of("openai-completions", compat={"what": 1})) == Compat()

@@ -118,7 +118,8 @@ async def test_a_command_gives_the_prompt_or_does_it_itself(make: Make, tmp_path
         "    async def ask(arguments):\n        return f'please {arguments}'\n"
         "    api.add_command('ask', ask, 'Ask nicely', 'WHAT')\n"
         "    api.add_command('touch', lambda arguments: (api.cwd / arguments).touch())\n"
-        "    api.add_command('broken', lambda arguments: 1 / 0)\n",
+        "    def broken(arguments):\n        raise OSError('two\\nlines')\n"
+        "    api.add_command('broken', broken)\n",
     )
     runtime = make([say("ok")])
     notices = hear_notices(runtime)
@@ -126,7 +127,7 @@ async def test_a_command_gives_the_prompt_or_does_it_itself(make: Make, tmp_path
     await runtime.prompt("/broken")
     assert (runtime.cwd / "made").exists()
     assert runtime.agent.state.messages == []
-    assert notices == ["the extension mine failed in /broken: ZeroDivisionError: division by zero"]
+    assert notices == ["the extension mine failed in /broken: OSError: two lines"]
     await runtime.prompt("/ask  help me ")
     assert text_of(runtime.agent.state.messages[0].content) == "please help me"
     listed = {command.name: command for command in runtime.commands()}

@@ -3,7 +3,8 @@
 A place in a list is told without colour: `MARK` stands before the row that is chosen.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -46,18 +47,17 @@ def two_columns(left: Sequence[Run], right: Sequence[Run], width: int, fill: Sty
 
 def marked(text: str, places: Collection[int], style: Style) -> list[Run]:
     """`text`, with the letters at these places underlined."""
-    if not places:
-        return [(text, style)]
     found = style + Style(underline=True, bold=True)
-    runs: list[Run] = []
+    return [(part, found if is_found else style) for part, is_found in parts(text, places)]
+
+
+def parts(text: str, places: Collection[int]) -> Iterator[tuple[str, bool]]:
+    """`text` in pieces, and whether each is at these places."""
     start = 0
-    while start < len(text):
-        is_found, end = start in places, start + 1
-        while end < len(text) and (end in places) == is_found:
-            end += 1
-        runs.append((text[start:end], found if is_found else style))
+    for is_found, run in groupby(range(len(text)), lambda place: place in places):
+        end = start + sum(1 for _ in run)
+        yield text[start:end], is_found
         start = end
-    return runs
 
 
 def lit(strip: Strip, palette: Palette) -> Strip:

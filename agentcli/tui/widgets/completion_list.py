@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from agentcli.tui.painting.clean import one_line
-from agentcli.tui.painting.list_rows import MARK, NO_MARK
+from agentcli.tui.painting.list_rows import MARK, NO_MARK, parts
 
 if TYPE_CHECKING:
     from agentcli.tui.editing.completion import Suggestion
@@ -59,6 +59,8 @@ class CompletionList(Widget):
 
     def show(self, suggestions: "Sequence[Suggestion]") -> None:
         """Show these, the first one chosen. Without any it is closed."""
+        if not suggestions and not self._suggestions:
+            return
         self._suggestions = suggestions
         self._place = self._top = 0
         self.display = bool(suggestions)
@@ -90,9 +92,8 @@ class CompletionList(Widget):
     def _line(self, suggestion: "Suggestion", column: int, width: int, is_chosen: bool) -> Content:
         mark = MARK if is_chosen else NO_MARK
         detail = one_line(suggestion.detail)
-        name = Content(one_line(suggestion.label))
-        for place in suggestion.places:
-            name = name.stylize("bold underline", place, place + 1)
+        found = parts(one_line(suggestion.label), suggestion.places)
+        name = Content.assemble(*((part, "bold underline" if is_found else "") for part, is_found in found))
         name = name.truncate(column if detail else width - len(mark), ellipsis=True, pad=bool(detail))
         line = Content.assemble(mark, name, ("  " + detail, "$text-muted") if detail else "")
         line = line.truncate(width, ellipsis=True)
