@@ -27,6 +27,7 @@ def main(
     cwd: options.Cwd = None,
     permission_mode: options.Mode = None,
     trust: options.Trust = False,
+    no_mouse: options.NoMouse = False,
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
 ) -> None:
     if version:
@@ -37,8 +38,8 @@ def main(
     if context.invoked_subcommand is None:
         from agentcli.cli.chat import open_chat
 
-        raise typer.Exit(open_chat(model, continue_, session, no_session, cwd, permission_mode, trust))
-    if model or continue_ or session or no_session or cwd or permission_mode or trust:
+        raise typer.Exit(open_chat(model, continue_, session, no_session, cwd, permission_mode, trust, no_mouse))
+    if model or continue_ or session or no_session or cwd or permission_mode or trust or no_mouse:
         context.fail("options of the app stand alone; put those of a command after the command")
 
 

@@ -2,41 +2,34 @@
 
 import sys
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from agentcli.config.settings import PermissionMode
+from msgspec.structs import replace
+
+from agentcli.agent.errors import UsageError
+from agentcli.cli import options
+from agentcli.cli.runtime_options import runtime_options
+from agentcli.config.configuration import load_configuration
 
 
 def open_chat(
-    model: str | None = None,
-    continue_: bool = False,
-    session: str | None = None,
-    no_session: bool = False,
-    cwd: Path | None = None,
-    permission_mode: "PermissionMode | None" = None,
-    trust: bool = False,
-    no_mouse: bool = False,
+    model: options.Model = None,
+    continue_: options.Continue = False,
+    session: options.SessionReference = None,
+    no_session: options.NoSession = False,
+    cwd: options.Cwd = None,
+    permission_mode: options.Mode = None,
+    trust: options.Trust = False,
+    no_mouse: options.NoMouse = False,
 ) -> int:
-    from agentcli.agent.errors import UsageError
-    from agentcli.config.configuration import load_configuration
-    from agentcli.runtime.options import RuntimeOptions
-    from agentcli.runtime.session_choice import SessionChoice
-
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the app needs a terminal", hint='for one prompt: agentcli run "what to do"')
-    options = RuntimeOptions(
-        # A broken file is no reason not to start: the app says so, and nothing writes to it.
-        load=partial(load_configuration, trust=trust, lenient=True),
-        permission_mode=permission_mode,
-        model=model,
-        session=SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd),
-    )
+    settings = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
+    # A broken file is no reason not to start: the app says so, and nothing writes to it.
+    settings = replace(settings, load=partial(load_configuration, trust=trust, lenient=True))
     theme, mouse = _looks()
     from agentcli.tui.app import ChatApp
 
-    app = ChatApp(options, theme)
+    app = ChatApp(settings, theme)
     code = app.run(mouse=mouse and not no_mouse)
     if app.parting_words:
         print(app.parting_words)

@@ -13,18 +13,17 @@ if TYPE_CHECKING:
     import typer
 
 
+_HELP = frozenset(("-h", "--help"))
+
+
 def run_command_line(arguments: list[str]) -> int:
     """Run a command. Returns the exit code, or exits with it; every expected failure is one line on stderr."""
     try:
-        if not arguments:
-            from agentcli.cli.chat import open_chat
-
-            return open_chat()
-        if arguments[0] in ("run", "rpc"):
+        command, words = _everyday(arguments)
+        if command is not None:
             from agentcli.cli.declare import quick_arguments
 
-            command = _scripted(arguments[0])
-            if (quick := quick_arguments(command, arguments[1:])) is not None:
+            if (quick := quick_arguments(command, words)) is not None:
                 return command(**quick)
         from agentcli.cli.app import app
 
@@ -39,15 +38,23 @@ def run_command_line(arguments: list[str]) -> int:
         return 130
 
 
-def _scripted(name: str) -> Callable[..., int]:
-    """The commands that programs start again and again: they do without Typer where they can."""
-    if name == "rpc":
-        from agentcli.cli.rpc import rpc
+def _everyday(arguments: list[str]) -> tuple[Callable[..., int] | None, list[str]]:
+    """The commands that are started again and again, which do without Typer where they can; and their words."""
+    match arguments:
+        case ["rpc", *words]:
+            from agentcli.cli.rpc import rpc
 
-        return rpc
-    from agentcli.cli.run import run
+            return rpc, words
+        case ["run", *words]:
+            from agentcli.cli.run import run
 
-    return run
+            return run, words
+        case _ if not arguments or (arguments[0].startswith("-") and _HELP.isdisjoint(arguments)):
+            from agentcli.cli.chat import open_chat
+
+            return open_chat, arguments
+        case _:
+            return None, arguments
 
 
 def _run(app: "typer.Typer", arguments: list[str]) -> int:

@@ -43,3 +43,6 @@ Schema = Annotated[
     Path | None,
     option("--schema", metavar="FILE", help="The answer must be JSON that fits this JSON Schema (see below)."),
 ]
+NoMouse = Annotated[
+    bool, option("--no-mouse", help="Leave the mouse to the terminal: its own selection and scrolling.")
+]

@@ -22,7 +22,7 @@ from agentcli.runtime.masking import masked_tool
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.recorder import SessionRecorder
-from agentcli.runtime.session_choice import open_session
+from agentcli.runtime.session_opening import open_session
 from agentcli.runtime.system_prompt import build_system_prompt
 from agentcli.runtime.token_estimate import messages_to_go_on_with
 from agentcli.sessions.context import SessionContext
