@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from agentcli.agent.messages import AgentMessage, UserMessage, text_of
 from agentcli.tui.app import ChatApp
-from agentcli.tui.rows import plain
+from agentcli.tui.painting.rows import plain
 from agentcli.tui.widgets.editor import Editor
 
 

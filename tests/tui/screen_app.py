@@ -6,8 +6,8 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.palette import Palette
+from agentcli.tui.colors.palette import Palette
+from agentcli.tui.commands.keymap import Keymap
 from tests.tui.drive import screen
 
 KEYMAP = Keymap()

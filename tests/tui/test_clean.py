@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcli.tui.clean import clean, one_line, shown
+from agentcli.tui.painting.clean import clean, one_line, shown
 from tests.tui.conftest import escapes
 
 SEQUENCES = [

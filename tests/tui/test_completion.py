@@ -12,14 +12,13 @@ from textual.pilot import Pilot
 
 from agentcli.agent.errors import ConfigError
 from agentcli.runtime.attachments import images_in
-from agentcli.tui import file_finder
-from agentcli.tui.clean import one_line
-from agentcli.tui.completion import Choice, Kind, written_at, written_path
-from agentcli.tui.file_finder import FileFinder, list_folder
-from agentcli.tui.fuzzy import rank
+from agentcli.tui.editing import file_finder
+from agentcli.tui.editing.completion import Choice, Kind, written_at, written_path
+from agentcli.tui.editing.file_finder import FileFinder, list_folder
+from agentcli.tui.painting.clean import one_line
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen, until
-from tests.tui.writing import MODELS, WritingApp, shown_list
+from tests.tui.writing import MODELS, WritingApp, marked_letters, shown_list
 
 
 def make(folder: Path, *names: str) -> None:
@@ -125,19 +124,6 @@ def test_what_completion_writes_is_what_attaches(tmp_path: Path, name: str) -> N
     assert len(images_in(f"see {written_path(name, Kind.MENTION)} now", tmp_path)) == 1
 
 
-def test_the_likeliest_names_come_first() -> None:
-    names = ["docs/editor.md", "src/edit_or.py", "src/editor.py", "editors/x", "e/d/i/t/o/r", "EDITOR"]
-    assert [names[place] for place in rank("editor", names, 9)] == [
-        "EDITOR",
-        "editors/x",
-        "src/editor.py",
-        "docs/editor.md",
-        "src/edit_or.py",
-        "e/d/i/t/o/r",
-    ]
-    assert rank("zzz", names, 9) == [] and rank("", names, 2) == [0, 1]
-
-
 # Commands
 
 
@@ -217,6 +203,33 @@ async def test_arguments_may_be_awaited_and_are_asked_for_once(work: Path) -> No
         await pilot.press(*"mini")
         await listed(pilot, "openai/gpt-6-mini")
         assert asked == 1
+
+
+async def test_an_argument_is_found_by_its_label_and_by_its_text(work: Path) -> None:
+    sessions = (Choice("0199-aaaa", "2h", label="fix the race"), Choice("0199-bbbb", "3d", label="write the docs"))
+    async with WritingApp(work, {"resume": lambda: sessions}).run_test() as pilot:
+        app = await ready(pilot)
+        for typed, label in (("race", "fix the race"), ("-bbb", "write the docs")):
+            await pilot.press("ctrl+u", *f"/resume {typed}")
+            assert [_name(line) for line in shown_list(pilot)] == [label]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.sent == ["/resume 0199-bbbb"])
+
+
+async def test_the_letters_that_were_written_are_marked(work: Path) -> None:
+    make(work, "tests/deep/app.py", "a\tpp")
+    async with WritingApp(work).run_test() as pilot:
+        await ready(pilot)
+        await pilot.press(*"/nm")
+        assert marked_letters(pilot) == ["nm"]
+        await pilot.press("ctrl+u", *"/")
+        assert set(marked_letters(pilot)) == {""}
+        await pilot.press("ctrl+u", *"/model o6")
+        assert marked_letters(pilot) == ["o6", "o6"]
+        await pilot.press("ctrl+u", *"@dap")
+        await until(pilot, lambda: marked_letters(pilot) == ["dap"])
+        await pilot.press("ctrl+u", *"@app")
+        await until(pilot, lambda: marked_letters(pilot) == ["app", "app"])
 
 
 async def test_arguments_that_cannot_be_had_are_told(work: Path) -> None:
@@ -395,6 +408,15 @@ async def test_tab_puts_blanks_where_they_are_read_right(work: Path) -> None:
         assert app.editor.has_class("-shell")
         await pilot.press("ctrl+u", *"~", "tab")
         assert app.editor.text == "~/" and not app.editor.has_class("-shell")
+
+
+async def test_what_is_common_of_names_with_control_characters_is_written_clean(work: Path) -> None:
+    for name in ("a\x1b[31mred 1", "a\x1b[31mred 2"):
+        (work / name).write_text("")
+    async with WritingApp(work).run_test() as pilot:
+        app = await ready(pilot)
+        await pilot.press("a", "tab")
+        assert app.editor.text == '"ared "'
 
 
 async def test_tab_on_nothing_and_where_nothing_is_changes_nothing(work: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from textual import events
 
 from agentcli.config.masking import forget_keys, remember_key
-from agentcli.tui import drafts as drafts_module
-from agentcli.tui.drafts import Drafts
+from agentcli.tui.editing import drafts as drafts_module
+from agentcli.tui.editing.drafts import Drafts
 from agentcli.tui.writing_aids import drafts_folder
 from tests.tui.drive import screen, until
 from tests.tui.pty_app import PtyApp
@@ -24,7 +24,7 @@ PROGRAM = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from agentcli.tui.terminal import Terminal
+from agentcli.tui.terminal.terminal import Terminal
 from tests.tui.writing import WritingApp
 
 class App(WritingApp):
@@ -140,7 +140,7 @@ async def test_a_draft_that_is_out_of_view_is_kept_too(work: Path) -> None:
 
 def test_nobody_takes_the_draft_of_a_process_that_lives(work: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from agentcli.tui.drafts import Drafts\n"
+        "import sys; from pathlib import Path; from agentcli.tui.editing.drafts import Drafts\n"
         "drafts = Drafts(Path(sys.argv[1])); drafts.save('mine'); print('kept', flush=True); sys.stdin.read()"
     )
     argv = [sys.executable, "-c", program, str(drafts_folder(work))]

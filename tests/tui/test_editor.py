@@ -7,8 +7,8 @@ from textual import events
 from textual.app import ComposeResult
 
 from agentcli.agent.errors import UsageError
-from agentcli.tui.actions import ACTIONS, Where
-from agentcli.tui.keymap import Keymap
+from agentcli.tui.commands.actions import ACTIONS, Where
+from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.reason_editor import ReasonEditor
 from tests.tui.conftest import MakeApp
@@ -112,6 +112,41 @@ async def test_escape_on_an_idle_agent_keeps_the_draft(make_app: MakeApp) -> Non
         await pilot.press("escape")
         await pilot.pause()
         assert app.editor.text == "draft" and app.is_running
+
+
+async def test_escape_twice_on_an_empty_editor_opens_the_tree_but_not_when_it_closed_the_list(
+    make_app: MakeApp, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (work / name).write_text("")
+    async with make_app().run_test() as pilot:
+        app = await ready(pilot)
+        await until(pilot, lambda: app.editor.completing is not None)
+        completing = app.editor.completing
+        assert completing is not None
+        done: list[str] = []
+        monkeypatch.setattr(app, "act", done.append)
+        await pilot.press("tab")
+        assert completing.is_open and app.editor.text == ""
+        await pilot.press("escape", "escape")
+        assert not completing.is_open and done == []
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: "tree" in done)
+
+
+async def test_resume_offers_the_other_sessions_of_this_folder(make_app: MakeApp) -> None:
+    async with make_app([{"text": "yes"}]).run_test() as pilot:
+        app = await ready(pilot)
+        await send(pilot, "fix the race")
+        await idle(pilot)
+        assert app.runtime is not None
+        first = app.runtime.session.id
+        await send(pilot, "/new")
+        await until(pilot, lambda: app.runtime is not None and app.runtime.session.id != first)
+        await pilot.press(*"/resume race")
+        await until(pilot, lambda: "❯ fix the race" in screen(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.runtime is not None and app.runtime.session.id == first)
 
 
 async def test_escape_ends_the_wait_before_a_retry(make_app: MakeApp) -> None:

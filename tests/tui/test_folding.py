@@ -3,14 +3,14 @@
 import pytest
 from textual.pilot import Pilot
 
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.item import Fold, Foldable
 from agentcli.tui.items.notice import Notice
 from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.items.user_text import UserText
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, row
+from agentcli.tui.painting.rows import Row, row
 from agentcli.tui.widgets.transcript import Transcript
 from tests.tui.test_transcript import FakeApp, add, shown, view
 

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from agentcli.agent.errors import UsageError
-from agentcli.tui.external_editor import editor_command
-from agentcli.tui.pasted_paths import image_mentions
+from agentcli.tui.editing.pasted_paths import image_mentions
 from tests.tui.drive import until
 from tests.tui.pty_app import PtyApp
 from tests.tui.writing import WritingApp
@@ -150,7 +148,7 @@ async def test_without_an_image_the_text_of_the_system_or_our_own_is_pasted(work
 async def test_nothing_to_paste_is_one_clear_line(
     work: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr("agentcli.tui.clipboard.TIMEOUT_S", 0.2)
+    monkeypatch.setattr("agentcli.tui.editing.clipboard.TIMEOUT_S", 0.2)
     if kind != "no program":
         script(programs, "xclip", "exit 1" if kind == "empty" else "read forever </dev/tty || while :; do :; done")
     app = await pasted(work)
@@ -161,32 +159,6 @@ async def test_nothing_to_paste_is_one_clear_line(
 
 
 # The external editor
-
-
-def test_the_editor_is_the_setting_then_the_environment(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mine", "visual", "editor", "nano", "vi"):
-        script(programs, name, "")
-    monkeypatch.setenv("VISUAL", "visual --wait 'a b'")
-    monkeypatch.setenv("EDITOR", "editor")
-    assert editor_command("mine -x") == ["mine", "-x"]
-    assert editor_command(None) == ["visual", "--wait", "a b"]
-    monkeypatch.setenv("VISUAL", " ")
-    assert editor_command(None) == ["editor"]
-    monkeypatch.delenv("EDITOR")
-    assert editor_command(None) == [str(programs / "nano")]
-
-
-@pytest.mark.parametrize(("line", "problem"), [("gone -x", "gone"), ("'open", "no command")])
-def test_an_editor_that_is_none_is_said(programs: Path, line: str, problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
-        editor_command(line)
-
-
-def test_no_editor_at_all_is_said(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("VISUAL", "EDITOR"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(UsageError, match="there is no editor"):
-        editor_command(None)
 
 
 async def test_a_missing_editor_leaves_the_draft_and_says_why(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

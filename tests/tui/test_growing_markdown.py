@@ -5,10 +5,10 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentcli.tui.growing import GrowingMarkdown
-from agentcli.tui.markdown import markdown_rows
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import plain
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.painting.growing import GrowingMarkdown
+from agentcli.tui.painting.markdown import markdown_rows
+from agentcli.tui.painting.rows import plain
 
 PALETTE = Palette({})
 

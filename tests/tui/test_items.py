@@ -12,13 +12,13 @@ from agentcli.agent.messages import (
     TextContent,
     ToolResultMessage,
 )
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.history import history_items
 from agentcli.tui.items.item import Foldable, Item
 from agentcli.tui.items.notice import Notice, NoticeKind
 from agentcli.tui.items.summary import compaction_summary
 from agentcli.tui.items.tool_panel import ToolPanel
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import plain
+from agentcli.tui.painting.rows import plain
 
 PALETTE = Palette({})
 

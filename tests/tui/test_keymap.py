@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentcli.tui.actions import ACTIONS, BY_NAME, Where
-from agentcli.tui.keymap import Keymap, parsed_key, shown_key
+from agentcli.tui.commands.actions import ACTIONS, BY_NAME, Where
+from agentcli.tui.commands.keymap import Keymap, parsed_key, shown_key
 
 
 def test_names_are_given_once_and_keys_once_a_place() -> None:

@@ -5,10 +5,10 @@ import time
 import pytest
 from textual import constants, events
 
-from agentcli.tui import terminal
-from agentcli.tui.background import BackgroundReported
-from agentcli.tui.keys import KeyParser
-from agentcli.tui.terminal import Input
+from agentcli.tui.terminal import terminal
+from agentcli.tui.terminal.background import BackgroundReported
+from agentcli.tui.terminal.keys import KeyParser
+from agentcli.tui.terminal.terminal import Input
 
 KEYS = [
     ("\r", ("enter", "\r")),

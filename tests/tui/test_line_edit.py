@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from agentcli.tui.actions import ACTIONS, Where
-from agentcli.tui.line_edit import LineEdit
+from agentcli.tui.commands.actions import ACTIONS, Where
+from agentcli.tui.editing.line_edit import LineEdit
 from tests.tui.conftest import escapes
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual.pilot import Pilot
 
-from agentcli.tui.pastes import Pastes, marker_spans, shown_markers, without_marks
+from agentcli.tui.editing.pastes import Pastes, marker_spans, shown_markers, without_marks
 from agentcli.tui.widgets.editor import Editor
 from tests.tui.drive import screen, until
 from tests.tui.writing import WritingApp

@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from agentcli.agent.messages import ToolResultMessage, text_of
 from agentcli.runtime.events import PermissionRequestEvent
 from agentcli.tui.app import ChatApp
-from agentcli.tui.palette import Palette
-from agentcli.tui.request_rows import Stage, request_rows, visible
-from agentcli.tui.rows import plain
+from agentcli.tui.colors.palette import Palette
+from agentcli.tui.painting.request_rows import Stage, request_rows, visible
+from agentcli.tui.painting.rows import plain
 from agentcli.tui.widgets import permission_prompt
 from agentcli.tui.widgets.permission_prompt import room
 from tests.tui.conftest import MakeApp, escapes, markup_lines

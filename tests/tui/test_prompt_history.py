@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentcli.config.masking import forget_keys, remember_key
-from agentcli.tui import prompt_history
-from agentcli.tui.prompt_history import HistoryWalk, PromptHistory
+from agentcli.tui.editing import prompt_history
+from agentcli.tui.editing.prompt_history import HistoryWalk, PromptHistory
 from agentcli.tui.writing_aids import history_file
 from tests.tui.drive import until
 from tests.tui.writing import WritingApp
@@ -100,7 +100,7 @@ def test_the_file_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_two_processes_add_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "h"
     program = (
-        "import sys; from pathlib import Path; from agentcli.tui.prompt_history import PromptHistory\n"
+        "import sys; from pathlib import Path; from agentcli.tui.editing.prompt_history import PromptHistory\n"
         "history = PromptHistory(Path(sys.argv[1]))\n"
         "for number in range(100): history.add(f'{sys.argv[2]} {number}'); history.save()"
     )

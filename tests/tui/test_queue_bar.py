@@ -5,7 +5,7 @@ from textual.events import MouseScrollDown
 from textual.message import Message
 from textual.pilot import Pilot
 
-from agentcli.tui.keymap import Keymap
+from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen

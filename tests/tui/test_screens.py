@@ -8,9 +8,9 @@ from textual import events
 from textual.keys import Keys
 
 from agentcli.runtime.slash_commands import SlashCommand
-from agentcli.tui.actions import ACTIONS
-from agentcli.tui.keymap import Keymap
-from agentcli.tui.palette import Palette, Tone
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.commands.actions import ACTIONS
+from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.screens.help_screen import HelpScreen
 from agentcli.tui.screens.picker import Picker, PickerRow
 from tests.tui.conftest import escapes, markup_lines

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from agentcli.agent.errors import SessionError
 from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.search import SearchHit
-from agentcli.tui.keymap import Keymap
+from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.screens import session_picker
 from agentcli.tui.screens.session_picker import SessionPicker, age
 from tests.tui.conftest import escapes, markup_lines

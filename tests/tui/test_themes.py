@@ -14,12 +14,12 @@ from textual.selection import Selection
 
 import agentcli
 from agentcli.agent.errors import ConfigError
-from agentcli.tui import themes
-from agentcli.tui.background import background_by_environment
-from agentcli.tui.current_theme import CSS, CurrentTheme, without_color
+from agentcli.tui.colors import themes
+from agentcli.tui.colors.current_theme import CSS, CurrentTheme, without_color
+from agentcli.tui.colors.palette import Palette, Tone
+from agentcli.tui.colors.themes import Theme
 from agentcli.tui.items.user_text import UserText
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.themes import Theme
+from agentcli.tui.terminal.background import background_by_environment
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.transcript import Transcript
 

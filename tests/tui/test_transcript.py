@@ -5,12 +5,12 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
+from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.item import Fold
 from agentcli.tui.items.notice import Notice
 from agentcli.tui.items.user_text import UserText
-from agentcli.tui.palette import Palette, Tone
-from agentcli.tui.rows import Row, row
+from agentcli.tui.painting.rows import Row, row
 from agentcli.tui.widgets.transcript import Transcript
 
 PALETTE = Palette({})

@@ -12,7 +12,7 @@ from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.session import Session
 from agentcli.sessions.tree import tree_lines
-from agentcli.tui.keymap import Keymap
+from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.screens.tree_screen import TreeChoice, TreeDeed, TreeScreen
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen, until

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agentcli.sessions.entries import EntryHead
 from agentcli.sessions.entry_kind import EntryKind
 from agentcli.sessions.tree import TreeLine
-from agentcli.tui.tree_view import TreeFilter, TreeView
+from agentcli.tui.painting.tree_view import TreeFilter, TreeView
 
 P, A, C, R, M = EntryKind.PROMPT, EntryKind.ANSWER, EntryKind.CALLS, EntryKind.RESULT, EntryKind.MARK
 

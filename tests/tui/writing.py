@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
+from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from agentcli.tui.completion import Choice
+from agentcli.tui.editing.completion import Choice
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.writing_aids import equip
 
@@ -75,3 +76,12 @@ def shown_list(pilot: Pilot[Any]) -> list[str]:
     widget = editor.completing._list
     strips = pilot.app.screen._compositor.render_strips()
     return [strips[y].text.strip() for y in range(widget.region.y, widget.region.bottom)]
+
+
+def marked_letters(pilot: Pilot[Any]) -> list[str]:
+    """What is underlined in each line of the completion list."""
+    editor = pilot.app.query_one(Editor)
+    assert editor.completing is not None
+    region = editor.completing._list.region if editor.completing.is_open else Region()
+    lines = pilot.app.screen._compositor.render_strips()[region.y : region.bottom]
+    return ["".join(text for text, style, _ in line if style is not None and style.underline) for line in lines]

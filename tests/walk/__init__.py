@@ -1,0 +1,1 @@
+"""A walk through the app in a real terminal (tmux): `python -m tests.walk`."""
