@@ -1,19 +1,25 @@
-"""Makes the picture of the README: `python -m tests.demo`. A scripted model works with the real tools in a small project."""
+"""Makes the pictures of the README: `python -m tests.demo`. A scripted model works with the real tools in a small project."""
 
 import asyncio
 import os
-import re
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from textual.pilot import Pilot
+
+from agentcli.agent.messages import UserMessage
 from agentcli.config.settings import PermissionMode, Settings
 from agentcli.runtime.runtime import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
+from agentcli.sessions.entries import MessageEntry
 from agentcli.tui.app import ChatApp
-from tests.tui.drive import idle, ready, send, write_script
+from tests.tui.drive import idle, ready, screen, send, until, write_script
+from tests.tui.pictures import PictureApp
 
-PICTURE = Path(__file__).with_name("app.svg")
+FOLDER = Path(__file__).parent
+SIZE = (100, 32)
 
 CODE = """\
 def total(prices, discount=0):
@@ -24,9 +30,11 @@ def total(prices, discount=0):
 """
 
 TEST = """\
+import sys
 from shop import total
-assert total([10, 20]) == 30, total([10, 20])
-assert total([10, 20], discount=50) == 15, total([10, 20], discount=50)
+for discount, right in ((0, 30), (50, 15)):
+    if (found := total([10, 20], discount)) != right:
+        sys.exit(f"with a discount of {discount} %: {found}, not {right}")
 print("2 checks passed")
 """
 
@@ -57,35 +65,70 @@ ANSWERS: list[list[dict[str, Any]]] = [
         {"usage": {"input": 2470, "output": 52, "total_tokens": 2522}},
         {"stop": "done"},
     ],
+    [
+        {"text": "I add a check for each price that is wrong, and run them all."},
+        {"tool": "bash", "arguments": {"command": "for n in 1 2 3; do echo check $n; done; sleep 60"}},
+        {"usage": {"input": 2590, "output": 88, "total_tokens": 2678}},
+        {"stop": "tool_calls"},
+    ],
+    [{"text": "A discount of more than 100 % is refused now."}, {"stop": "done"}],
 ]
 
 
-async def draw() -> str:
-    """The app, after the work, as SVG."""
+async def work(pilot: Pilot[Any], app: ChatApp) -> AsyncIterator[tuple[str, str]]:
+    """The pictures, by name, of a session as it goes on."""
+    await ready(pilot)
+    await send(pilot, "The total is wrong with a discount. Find out why, and fix it.")
+    await idle(pilot)
+    yield "app", app.export_screenshot(title="agentcli")
+    await send(pilot, "Now check wrong prices too.")
+    await until(pilot, lambda: "check 3" in screen(pilot))
+    await send(pilot, "Negative prices as well")
+    await send(pilot, "Then commit it", "alt+enter")
+    app.editor.put("and while you are")
+    await until(pilot, lambda: "follow-up" in screen(pilot))
+    yield "steering", app.export_screenshot(title="agentcli")
+    await pilot.press("escape")
+    await idle(pilot)
+    app.editor.put("")
+    chat = app.chat
+    assert chat is not None
+    branch = [entry for entry in chat.runtime.session.get_branch() if isinstance(entry, MessageEntry)]
+    await chat.runtime.go_to([entry.id for entry in branch if isinstance(entry.message, UserMessage)][1])
+    await send(pilot, "Refuse a discount of more than 100 %.")
+    await idle(pilot)
+    app.theming.preview("light")
+    app.act("tree")
+    await until(pilot, lambda: "Tree" in screen(pilot))
+    await pilot.pause(0.2)
+    yield "tree", app.export_screenshot(title="agentcli")
+    await pilot.press("escape")
+
+
+async def draw() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "shop"
         folder.mkdir()
         (folder / "shop.py").write_text(CODE)
         (folder / "check.py").write_text(TEST)
-        write_script(folder / "demo.jsonl", *ANSWERS)
+        script = write_script(Path(place) / "model", *ANSWERS)
         os.environ.update(AGENTCLI_HOME=str(Path(place) / "home"), HOME=place)
         os.chdir(folder)
         options = RuntimeOptions(
             settings=Settings(),
-            model="scripted:demo.jsonl",
+            model=f"scripted:{script}",
             session=SessionChoice(in_memory=True),
             permission_mode=PermissionMode.AUTO,
         )
-        app = ChatApp(options)
-        async with app.run_test(size=(100, 36)) as pilot:
-            await ready(pilot)
-            await send(pilot, "The total is wrong with a discount. Find out why, and fix it.")
-            await idle(pilot)
-            picture = app.export_screenshot(title="agentcli")
-        # Without the fonts that a reader's browser would fetch from elsewhere.
-        picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.S)
-        return picture.replace("scripted/demo.jsonl", "a scripted model   ").replace(place, "~")
+        app = PictureApp(options)
+        async with app.run_test(size=SIZE) as pilot:
+            async for name, picture in work(pilot, app):
+                model = f"scripted/{script}"
+                shown = "a-scripted-model".ljust(len(model), "\N{NO-BREAK SPACE}").replace(
+                    "\N{NO-BREAK SPACE}", "&#160;"
+                )
+                (FOLDER / f"{name}.svg").write_text(picture.replace(model, shown))
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(asyncio.run(draw()))
+    asyncio.run(draw())
