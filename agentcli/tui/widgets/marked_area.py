@@ -8,6 +8,8 @@ from typing import ClassVar
 from rich.text import Text
 from textual.document._document import EditResult, Location, Selection
 from textual.document._edit import Edit
+from textual.geometry import Region
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from agentcli.tui.editing.pastes import Pastes, beside_markers, marker_spans, shown_markers
@@ -18,6 +20,7 @@ class MarkedArea(TextArea, inherit_bindings=False):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"marked-area--marker"}
 
     def __init__(self, placeholder: str) -> None:
+        self._is_styled = False
         self.pastes = Pastes()
         self._whole: str | None = None
         super().__init__(highlight_cursor_line=False, placeholder=placeholder)
@@ -47,6 +50,17 @@ class MarkedArea(TextArea, inherit_bindings=False):
         if takes_marker:
             self.history.checkpoint()
         return result
+
+    def notify_style_update(self) -> None:
+        self._is_styled = False
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        if self._is_styled:
+            # Textual would work out its colours again, which takes a sixth of what a key costs.
+            return super(TextArea, self).render_lines(crop)
+        self._is_styled = True
+        return super().render_lines(crop)
 
     def get_line(self, line_index: int) -> Text:
         line = self.document.get_line(line_index)
