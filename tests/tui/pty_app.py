@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +45,6 @@ class PtyApp:
         self.process = pexpect.spawn(
             sys.executable, argv, cwd=str(folder), env=env, dimensions=(self.rows, self.columns), timeout=30
         )
-        self.before = termios.tcgetattr(self.process.child_fd)
         self._screen = pyte.Screen(self.columns, self.rows)
         self._stream = pyte.ByteStream(self._screen)
         self._fed = 0

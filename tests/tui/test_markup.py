@@ -1,5 +1,6 @@
 """Nothing that is shown is markup: every surface shows text as it is."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from agentcli.agent.messages import BashExecutionMessage
+from agentcli.config.settings import Notify
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.history import history_items
 from agentcli.tui.items.item import Fold, Item
@@ -15,7 +17,9 @@ from agentcli.tui.items.summary import Summary
 from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.items.user_text import UserText
+from agentcli.tui.painting.clean import clean
 from agentcli.tui.status import Status
+from agentcli.tui.terminal.attention import Attention
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
 from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
@@ -112,6 +116,60 @@ async def test_the_draft_the_queue_and_the_footer_show_it_as_it_is() -> None:
             await pilot.pause()
             shown = flat(screen(pilot))
             assert visible(line) in shown, line
+
+
+async def test_what_the_footer_says_for_a_while_is_shown_as_it_is() -> None:
+    async with FakeApp().run_test(size=(160, 40)) as pilot:
+        for line in LINES:
+            pilot.app.query_one(Footer).flash(line)
+            await pilot.pause()
+            assert visible(line) in flat(screen(pilot)), line
+        pilot.app.query_one(Footer).flash(escapes())
+        await pilot.pause()
+        await shows_no_control(pilot)
+
+
+@pytest.mark.parametrize("text", [*LINES, escapes()], ids=lambda text: repr(text[:20]))
+def test_the_title_of_the_window_and_the_note_at_the_end_are_one_sequence_each(text: str) -> None:
+    written: list[str] = []
+    attention = Attention(written.append)
+    attention.notify = Notify.OSC9
+    attention.show(Status(session=text, activity="writing"))
+    attention.run_ended(60.0, Status(session=text))
+    title, note = (re.fullmatch("\x1b\\](?:2|9);([^\x00-\x1f\x7f-\x9f]*)\x07", each) for each in written)
+    for told in (title, note):
+        assert told is not None and (visible(text) if text in LINES else "before") in flat(told[1])
+
+
+async def test_what_is_copied_is_what_was_said_without_what_a_terminal_obeys(make_app: MakeApp) -> None:
+    """An answer by a command, and a part of it by the mouse. It may be pasted into a shell."""
+    text = "\n".join(line for line in LINES if line == line.strip())
+    payload = escapes().encode("utf-8", "replace").decode()
+    async with make_app([{"text": text}], [{"text": payload}]).run_test(size=(100, 40)) as pilot:
+        app = await ready(pilot)
+        for wanted in (text.replace("\u202e", ""), clean(payload).strip()):
+            await send(pilot, "go")
+            await idle(pilot)
+            await send(pilot, "/copy")
+            await until(pilot, lambda wanted=wanted: app.clipboard == wanted)
+        await pilot.triple_click(Transcript, offset=(2, app.transcript.size.height - 3))
+        await pilot.press("ctrl+c")
+        assert "before" in app.clipboard and clean(app.clipboard) == app.clipboard
+
+
+async def test_a_session_may_be_called_anything(make_app: MakeApp) -> None:
+    """Its name is in the footer and in a line of the conversation."""
+    async with make_app([{"text": "yes"}]).run_test(size=(160, 50)) as pilot:
+        app = await ready(pilot)
+        await send(pilot, "go")
+        await idle(pilot)
+        for line in LINES:
+            # A backslash before Enter would be a new line.
+            await send(pilot, f"/name {line} ")
+            await until(pilot, lambda line=line: visible(f"called {line}") in flat(screen(pilot)))
+            await pilot.pause()
+            assert visible(line) in flat(screen(pilot).splitlines()[-2]), line
+        assert app._exception is None
 
 
 async def test_a_click_on_what_looks_like_an_action_does_nothing(make_app: MakeApp) -> None:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import pty
 import re
 import signal
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,11 +13,19 @@ from typing import Any
 
 import pytest
 
+from agentcli.agent.messages import UserMessage, text_of, user_message
+from agentcli.config.paths import sessions_folder
+from agentcli.sessions.entries import MessageEntry
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.repo import JsonlSessionRepo
+from agentcli.sessions.session import Session
 from tests.tui.conftest import escapes
 from tests.tui.pty_app import PtyApp
 
 SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.1}]
 HANG = [{"tool": "bash", "arguments": {"command": "sleep 97 & sleep 97"}}]
+
+LEAKS = (b"\x1b]52", b"\x1b]0;", b"\x1b]2;", b"\x1b]8;;http", b"\x1bP", b"\x1b_", b"\x1b[6n", b"\x1bc", b"\x1b^")
 
 
 @pytest.fixture
@@ -36,7 +46,17 @@ def is_put_back(app: PtyApp) -> bool:
     """Whether every mode that was set has been taken back after the screen was left."""
     after = app.raw[app.raw.rindex(b"\x1b[?1049h") :]
     undone = (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?2004l", b"\x1b[?25h", b"\x1b[<u")
-    return all(mode in after for mode in undone)
+    return all(mode in after for mode in undone) and termios.tcgetattr(app.process.child_fd) == new_terminal()
+
+
+def new_terminal() -> list[Any]:
+    """The modes of a terminal that nobody has used: typed letters are shown, lines end with Enter, Ctrl+C interrupts."""
+    ours, theirs = pty.openpty()
+    try:
+        return termios.tcgetattr(theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 @pytest.mark.parametrize("key", ["\x1b\r", "\x11", "\x1b[13;5u", "\x1b[13;3u", "\x1b[27;3;13~"])
@@ -120,22 +140,43 @@ def test_no_sequence_of_others_reaches_the_terminal(start: Callable[..., PtyApp]
     app.write("\x1b[200~" + payload + "\x1b[201~")
     shown = app.until(lambda shown: shown.count("before") > 3)
     assert "middle" in shown
+    obeys_nobody(app.raw)
+
+
+def obeys_nobody(raw: bytes) -> None:
+    """Fails if a sequence of the file of escapes is in what the terminal got."""
     # The title is the app's own.
-    theirs = re.sub(rb"\x1b\]2;[^\x07\x1b]*agentcli[^\x07\x1b]*\x07", b"", app.raw)
-    for leak in (
-        b"\x1b]52",
-        b"\x1b]0;",
-        b"\x1b]2;",
-        b"\x1b]8;;http",
-        b"\x1bP",
-        b"\x1b_",
-        b"\x1b[6n",
-        b"\x1bc",
-        b"\x1b^",
-    ):
+    theirs = re.sub(rb"\x1b\]2;[^\x07\x1b]*agentcli[^\x07\x1b]*\x07", b"", raw)
+    for leak in LEAKS:
         assert leak not in theirs, leak
-    text = app.raw.decode("utf-8", "replace")
-    assert not [character for character in text if "\x80" <= character <= "\x9f"]
+    assert not re.search("[\x80-\x9f]", raw.decode("utf-8", "replace"))
+
+
+def test_no_sequence_in_a_name_reaches_the_terminal(start: Callable[..., PtyApp], work: Path) -> None:
+    """Of a file, a session, a label and a branch."""
+    payload = escapes().encode("utf-8", "replace").decode()
+    name = payload.replace("/", "").replace("\0", "").encode()[:240].decode("utf-8", "ignore")
+    (work / name).write_text("")
+    (work / ".git").mkdir()
+    (work / ".git" / "HEAD").write_text(f"ref: refs/heads/{payload}")
+    session = JsonlSessionRepo(sessions_folder()).create(work)
+    session.append_label(session.append_message(user_message("asked")), payload)
+    session.append_session_info(payload)
+    session.close()
+    app = start(size=(260, 30), options=("--continue",))
+    footer = app.until(lambda shown: shown.count("before") == 2 and "ready" in shown).splitlines()[-2]
+    assert "(before link" in footer and footer.count("before") == 2
+    app.write("see @befo")
+    app.until(lambda shown: any("❯" in line and "before" in line for line in shown.splitlines()))
+    app.write("\t")
+    app.until(lambda shown: '@"before' in shown or "@before" in shown)
+    app.write("\x15/tree\r")
+    app.until(lambda shown: any("user: asked" in line and "before" in line for line in shown.splitlines()))
+    app.write("\x1b")
+    app.until("sk anything")
+    app.write("/resume\r")
+    app.until(lambda shown: any("❯ " in line and "before" in line for line in shown.splitlines()))
+    obeys_nobody(app.raw)
 
 
 def test_every_way_to_a_newline_in_the_draft(start: Callable[..., PtyApp]) -> None:
@@ -185,16 +226,49 @@ def test_fast_lines_without_paste_marks_are_one_draft(start: Callable[..., PtyAp
     app.until("❯ line 00")
 
 
+def sent_in(folder: Path) -> list[str]:
+    """What the person has said in the sessions of a folder."""
+    found: list[str] = []
+    for info in JsonlSessionRepo(sessions_folder()).list(folder):
+        session = Session(JsonlSessionStorage.read(info.path))
+        for entry in session.get_entries():
+            if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
+                found.append(text_of(entry.message.content))
+        session.close()
+    return found
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_ten_thousand_lines_are_one_draft_and_one_message(
+    start: Callable[..., PtyApp], work: Path, marked: bool
+) -> None:
+    """They come in writes that end within a line and within a character; a terminal may not mark them as a paste."""
+    text = "\n".join(f"{number:05} é文 " + "x" * 70 for number in range(10_000))
+    data = text.replace("\n", "\r").encode()
+    data = b"\x1b[200~" + data + b"\x1b[201~" if marked else data
+    app = start([{"text": "all read"}])
+    for place in range(0, len(data), 4_095):
+        os.write(app.process.child_fd, data[place : place + 4_095])
+        if marked and place == 4_095 * 7:
+            app.read(0.3)
+    app.until("[paste #1 +10000 lines]" if marked else "lines]", 60)
+    assert sent_in(work) == []
+    app.write("\r")
+    app.until(lambda shown: "all read" in shown and "ready" in shown, 60)
+    assert sent_in(work) == [text]
+
+
 def test_sizes_down_to_nothing_while_it_streams(start: Callable[..., PtyApp]) -> None:
-    app = start(
-        [{"text": "many words " * 60 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nend", "chunk": 3, "delay": 0.01}]
-    )
+    answer = {"text": "many words " * 60 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nend", "chunk": 3, "delay": 0.01}
+    app, undisturbed = start([answer]), start([answer])
+    undisturbed.write("go\r")
     app.write("go\r")
     for columns, rows in ((200, 50), (80, 24), (20, 5), (10, 3), (1, 1), (0, 0), (80, 24)):
         app.resize(columns, rows)
         app.read(0.15)
     shown = app.until(lambda shown: "\nend" in shown and "ready" in shown)
     assert "1 │ 2" in shown and app.process.isalive()
+    assert undisturbed.until(lambda shown: "\nend" in shown and "ready" in shown) == shown
 
 
 @pytest.mark.parametrize("size", [(10, 3), (1, 1)])
@@ -218,7 +292,7 @@ from agentcli.tui.app import ChatApp
 MESSAGE, SECRET = "boom \\x1b]0;ZQX\\x07[/b]", "a secret of a local variable"
 
 class CrashingApp(ChatApp):
-    def {method}(self, *arguments):
+    {method}(self, *arguments):
         local = SECRET
         raise RuntimeError(MESSAGE)
 
@@ -226,9 +300,13 @@ sys.exit(CrashingApp(RuntimeOptions(model="offline")).run())
 """
 
 
-@pytest.mark.parametrize("method", ["compose", "on_mount", "on_resize", "act", "show_state", "on_editor_quit_asked"])
+@pytest.mark.parametrize(
+    "method", ["compose", "on_mount", "on_resize", "act", "show_state", "on_editor_quit_asked", "async _open_chat"]
+)
 def test_a_crash_puts_the_terminal_back_and_then_says_what_happened(work: Path, method: str) -> None:
-    app = PtyApp(work, program=CRASH.format(method=method))
+    """In what the framework calls, in what keys do, and in work beside them."""
+    *kind, name = method.split()
+    app = PtyApp(work, program=CRASH.format(method=" ".join([*kind, "def", name])))
     app.read(2.0)
     app.write("\x1b[5~")
     app.read(0.5)

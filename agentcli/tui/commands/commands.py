@@ -5,7 +5,6 @@ person chooses there. The widgets know none of this.
 """
 
 import traceback
-from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.messages import text_of
@@ -13,10 +12,8 @@ from agentcli.tui.commands.actions import ACTIONS, Where
 from agentcli.tui.commands.choices import Choices
 from agentcli.tui.commands.session_commands import SessionCommands
 from agentcli.tui.commands.slash import CommandCall, ShellCall, UnknownCall, call_of
+from agentcli.tui.painting.clean import clean
 from agentcli.tui.screens.picker import PickerRow
-
-if TYPE_CHECKING:
-    pass
 
 
 class Commands(SessionCommands, Choices):
@@ -65,7 +62,8 @@ class Commands(SessionCommands, Choices):
 
     async def copy(self, argument: str) -> None:
         message = self.chat.runtime.last_message
-        if message is None or not (text := text_of(message.content).strip()):
+        # Clean as it was shown: it may be pasted into a shell.
+        if message is None or not (text := clean(text_of(message.content)).strip()):
             self.flash("there is no answer to copy yet")
             return
         self.app.copy_to_clipboard(text)

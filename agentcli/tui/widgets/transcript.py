@@ -3,7 +3,7 @@
 Items are laid out when they come into view, and the view does not move when the guess at their height turns out wrong.
 So an item costs the same in a conversation of any length, and so does a change of the width or of what is folded.
 
-The other design, a widget for each message in a window of 200, was measured on the same rows (`bench_tui.py designs`,
+The other design, a widget for each message in a window of 200, was measured on the same rows (`transcript_designs.py`,
 Python 3.11, a pty of 120 x 40, CPU). With 0, 100 and 1,000 answers in the transcript, 400 deltas at 100 a second cost
 0.34, 0.28 and 0.29 s here, and 0.48, 0.85 and 1.16 s there; a new width 20, 15 and 20 ms, and 18, 142 and 184 ms.
 """
