@@ -125,6 +125,11 @@ def import_httpx() -> Any:
             import httpx
         finally:
             del sys.modules["httpx._main"]
+        try:
+            import sniffio  # noqa: F401
+        except ImportError:
+            # httpcore looks for it on the whole path four times a request; that it is not there can be said at once.
+            sys.modules["sniffio"] = None  # pyright: ignore[reportArgumentType]
     else:
         import httpx
     return httpx

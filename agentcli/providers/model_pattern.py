@@ -125,6 +125,8 @@ class _Search:
         if provider.api == "offline":
             raise UsageError(f"{name} has no model `{id}`", hint=f"use {' or '.join(f'{name}/{id}' for id in models)}")
         base, colon, variant = id.rpartition(":")
+        if colon and variant.lower() in _LEVELS:
+            raise UsageError(f"`{text}` names a thinking level twice", hint="write it once, at the end")
         if colon and base in models and _is_misspelt_level(variant):
             raise UsageError(f"there is no thinking level `{variant}`", hint=f"use one of {', '.join(_LEVELS)}")
         if colon and base in models:

@@ -7,7 +7,7 @@ closes the socket at once.
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -124,16 +124,26 @@ async def post(
     client = clients.client_for(call.url)
     headers = {"content-type": "application/json", "accept": "text/event-stream", **call.headers}
     try:
-        async with client.stream("POST", call.url, content=to_json(body), headers=headers) as response:
-            if options.on_response:
-                told = {"status": response.status_code, "headers": dict(response.headers)}
-                await resolved(options.on_response(told))
-            if response.status_code != 200:
-                raise await _failed(call, response, clients)
-            async with aclosing(_batches(call, response)) as batches:
-                yield batches
+        with ExitStack() as afterwards:
+            async with client.stream("POST", call.url, content=to_json(body), headers=headers) as response:
+                afterwards.callback(_let_go, response)
+                if options.on_response:
+                    told = {"status": response.status_code, "headers": dict(response.headers)}
+                    await resolved(options.on_response(told))
+                if response.status_code != 200:
+                    raise await _failed(call, response, clients)
+                async with aclosing(_batches(call, response)) as batches:
+                    yield batches
     except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
         raise _network_error(call, error, clients) from None
+
+
+def _let_go(response: "httpx.Response") -> None:
+    """Break the circle that a response of httpx is part of: the request's whole body hangs on it, and would stay until
+    garbage is collected, which a few large objects do not bring about."""
+    import httpx
+
+    response.stream = httpx.ByteStream(b"")
 
 
 async def _batches(call: Call, response: "httpx.Response") -> AsyncGenerator[list[SseEvent], None]:

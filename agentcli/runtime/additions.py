@@ -147,7 +147,6 @@ class Additions:
             return None
 
     def _make_gate(self) -> None:
-        from agentcli.config.edit import add_permission_rule
         from agentcli.runtime.permission_gate import PermissionGate  # 5 ms, for those who let everything run
         from agentcli.runtime.permissions import Permissions
 
@@ -157,7 +156,7 @@ class Additions:
             permissions,
             self._emit,
             can_ask=self._options.answers_permissions,
-            save_rule=add_permission_rule,
+            save_rule=_save_rule,
             remember=lambda verdict, rule: self.session_rules.append((verdict, rule)),
         )
         # The last of the hooks: what it lets run is what runs.
@@ -200,6 +199,12 @@ class Additions:
     async def _emit(self, event: Any) -> None:
         if self._agent is not None:
             await self._agent.emit(event)
+
+
+def _save_rule(verdict: str, rule: str) -> None:
+    from agentcli.config.edit import add_permission_rule  # 24 ms, for who allows something always
+
+    add_permission_rule(verdict, rule)
 
 
 def mode_of(options: RuntimeOptions, settings: Settings) -> PermissionMode:

@@ -1,1 +1,1 @@
-"""Benchmarks: commands that print ratios to floors measured in the same run. No timed test is in the suite."""
+"""Benchmarks: what agentcli costs, as ratios to floors measured in the same run. No timed test is in the suite."""

@@ -1,43 +1,20 @@
-"""How fast the app draws: `python tests/benchmarks/bench_tui.py [designs|start|stream] [--runs N]`.
+"""What the app costs beside a minimal chat on Textual: start, keys, an idle screen, streams, a long conversation."""
 
-Everything runs in a pty of 120 × 40 that is read as fast as it writes, so that what a terminal costs is in the figures
-and what a test driver leaves out is not missing.
-
-    designs   the two designs for a transcript, on the same rows, with 0, 100 and 1,000 answers in it
-    app       the app beside a minimal Textual app with a TextArea: start to prompt, key to echo, idling, streams
-"""
-
-import argparse
-import asyncio
-import fcntl
-import json
-import os
-import pty
-import re
-import resource
-import select
-import struct
-import sys
-import tempfile
-import termios
-import time
-from collections.abc import Coroutine
-from pathlib import Path
+import contextlib
+import shutil
+from collections.abc import Iterator
 from statistics import median
+from typing import NamedTuple
 
-from textual.app import App, ComposeResult
-from textual.containers import VerticalScroll
-from textual.geometry import Size
-from textual.strip import Strip
-from textual.widget import Widget
-from textual.widgets import TextArea
+from tests.benchmarks.figure import Benchmark, Figure, Pair
+from tests.benchmarks.terminal import Terminal
+from tests.benchmarks.workbench import PROGRAMS, Workbench
+from tests.fake_server import Call, Text
 
-from agentcli.tui.items.assistant_text import AssistantText
-from agentcli.tui.palette import Palette
-from agentcli.tui.widgets.transcript import Transcript
-
-COLUMNS, ROWS = 120, 40
-PALETTE = Palette({})
+PROMPT = "sk anything"
+KEYS = "QWZXVYUIOQ"
+"""Letters that end no escape sequence which Textual writes."""
+FLOOR = "minimal Textual chat"
 
 ANSWER = """## What I found
 
@@ -45,7 +22,6 @@ The parser reads a line and **splits** it at `=`, which is wrong for values that
 
 - the first part is the *name*
 - the rest is the value, with its `=` signs
-- nothing else changes
 
 ```python
 def parse(line: str) -> tuple[str, str]:
@@ -53,289 +29,204 @@ def parse(line: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 ```
 
-| case | before | after |
-| --- | --- | --- |
-| `a=b` | ok | ok |
-| `a=b=c` | fails | ok |
-
 I ran the tests: 12 passed. The change is in [parser.py](src/parser.py).
+
 """
 
 
-FLOOR = """
-from textual.app import App
-from textual.containers import VerticalScroll
-from textual.widgets import TextArea
-
-class Floor(App):
-    CSS = "TextArea { height: 3; } VerticalScroll { height: 1fr; }"
-    def compose(self):
-        yield VerticalScroll()
-        yield TextArea(placeholder="Ask anything")
-    def on_mount(self):
-        self.query_one(TextArea).focus()
-
-Floor().run()
-"""
+@contextlib.contextmanager
+def opened(bench: Workbench, *, floor: bool) -> Iterator[Terminal]:
+    """The app, or the floor, in a terminal."""
+    # The one before was killed: what it had in its editor would come back, and be told.
+    shutil.rmtree(bench.command.home / "drafts", ignore_errors=True)
+    app = [bench.agentcli, "--permission-mode", "auto"]
+    argv = [bench.python, str(PROGRAMS / "floor_textual.py"), bench.chat_url] if floor else app
+    terminal = Terminal(argv, bench.command.folder, bench.environment)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
 
 
-class Pty:
-    """A child in a pty that is read all the time."""
-
-    def __init__(self, argv: list[str], env: dict[str, str] | None = None) -> None:
-        self.data = bytearray()
-        self.started = time.monotonic()
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execvpe(argv[0], argv, {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-
-    def read_for(self, seconds: float, until: str | None = None) -> float | None:
-        """Read so long, or until this pattern was written. Returns when that was, in seconds since the start."""
-        end = time.monotonic() + seconds
-        begin = len(self.data)
-        while (left := end - time.monotonic()) > 0:
-            if not select.select([self.fd], [], [], left)[0]:
-                continue
-            try:
-                data = os.read(self.fd, 1 << 16)
-            except OSError:
-                return None
-            if not data:
-                return None
-            self.data += data
-            if until and re.search(until.encode(), self.data[max(begin - 200, 0) :]):
-                return time.monotonic() - self.started
-        return None
-
-    def echo(self, key: str) -> float:
-        """Seconds from a key to the first byte that answers it."""
-        begun = time.monotonic()
-        os.write(self.fd, key.encode())
-        select.select([self.fd], [], [], 2)
-        seconds = time.monotonic() - begun
-        self.read_for(0.06)
-        return seconds
-
-    def cpu(self) -> float:
-        """Seconds of CPU that the child has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def close(self) -> None:
-        os.kill(self.pid, 9)
-        os.waitpid(self.pid, 0)
-        os.close(self.fd)
+def _echoes(terminal: Terminal) -> float:
+    """Milliseconds from a key to its echo; the line is empty again afterwards."""
+    times = []
+    for key in KEYS:
+        terminal.read_for(0.06)
+        times.append(terminal.echo(key))
+    terminal.type("\x7f" * len(KEYS))
+    terminal.read_for(0.2)
+    return median(times) * 1000
 
 
-def app(runs: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        command = [str(Path(sys.executable).with_name("agentcli")), "--model", f"scripted:{_script(home)}"]
-        floor = [sys.executable, "-c", FLOOR]
-        env = {"AGENTCLI_HOME": folder}
-        starts: dict[str, list[float]] = {"agentcli": [], "floor": []}
-        cpu: dict[str, list[float]] = {"agentcli": [], "floor": []}
-        echoes: dict[str, list[float]] = {"agentcli": [], "floor": []}
-        for _ in range(runs):
-            for name, argv in (("floor", floor), ("agentcli", command)):
-                child = Pty(argv, env)
-                starts[name].append(child.read_for(20, "sk anything") or 99)
-                cpu[name].append(child.cpu())
-                child.read_for(1.0)
-                echoes[name] += [child.echo(key) for key in "abcdefghij"]
-                child.close()
-        for name in starts:
-            print(
-                f"{name:10} prompt {median(starts[name]) * 1e3:5.0f} ms   cpu {median(cpu[name]) * 1e3:4.0f} ms   "
-                f"echo {median(echoes[name]) * 1e3:.1f} ms"
-            )
-        _at_work(command, env)
+def _ask(bench: Workbench, terminal: Terminal) -> float:
+    """Send a prompt; milliseconds from Enter to the request."""
+    before = len(bench.server.requests)
+    terminal.type("go")
+    terminal.read_for(0.2)
+    begun = terminal.type("\r")
+    while len(bench.server.requests) == before:
+        terminal.read_for(0.005)
+    return (bench.server.requests[before].time - begun) * 1000
 
 
-def _script(folder: Path) -> Path:
-    """400 deltas at 100 a second, then 5,000 at once, then a thousand answers to fill the transcript, then 400 again."""
-    deltas = (ANSWER * 3)[:1600]
-    words = " ".join(f"word{number}" for number in range(5_000))[: 5_000 * 4]
-    paragraphs = "\n\n".join(words[start : start + 700] for start in range(0, len(words), 700))
-    steps = [{"text": deltas, "chunk": 4, "delay": 0.01}, {"text": "\n\nENDONE"}, {"stop": "done"}]
-    steps += [{"text": paragraphs, "chunk": 4}, {"text": "\n\nENDTWO"}, {"stop": "done"}]
-    for number in range(1_000):
-        # Short, so that the conversation stays within the window of the model.
-        steps += [{"text": ANSWER[:120]}, {"tool": "nope", "arguments": {"n": number}}, {"stop": "tool_calls"}]
-    steps += [{"text": "ENDTHREE"}, {"stop": "done"}]
-    steps += [{"text": deltas, "chunk": 4, "delay": 0.01}, {"text": "\n\nENDFOUR"}, {"stop": "done"}]
-    path = folder / "script.jsonl"
-    path.write_text("".join(json.dumps(step) + "\n" for step in steps))
-    return path
+def _start(bench: Workbench, *, floor: bool) -> dict[str, float]:
+    bench.server.answer("hello")
+    with opened(bench, floor=floor) as terminal:
+        painted = terminal.wait_for(PROMPT) - terminal.started
+        cpu = terminal.cpu
+        usable = painted + terminal.echo("Q")
+        _ask(bench, terminal)
+        asked = bench.server.requests[-1].time - terminal.started
+    bench.server.answer("hello")
+    with opened(bench, floor=floor) as terminal:
+        terminal.wait_for(PROMPT)
+        terminal.read_for(1.0)
+        echo = _echoes(terminal)
+        submitted = _ask(bench, terminal)
+    return {
+        "app: start to the prompt painted": painted * 1000,
+        "app: start to a key's echo": usable * 1000,
+        "app: start to the prompt, CPU": cpu * 1000,
+        "app: prompt typed at once, to request": asked * 1000,
+        "app: key to echo": echo,
+        "app: submit to request": submitted,
+    }
 
 
-def _at_work(command: list[str], env: dict[str, str]) -> None:
-    child = Pty(command, env)
-    child.read_for(20, "sk anything")
-    child.read_for(1.5)
-    before, cpu = len(child.data), child.cpu()
-    child.read_for(10)
-    rss = int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{child.pid}/status").read_text())[0]) / 1024
-    print(f"idle 10 s: {len(child.data) - before} bytes, {(child.cpu() - cpu) * 10:.1f} % CPU, {rss:.0f} MiB")
-    for name, end in (
-        ("400 deltas at 100/s", "ENDONE"),
-        ("5,000 deltas at once", "ENDTWO"),
-        ("1,000 turns", "ENDTHREE"),
-        ("400 deltas at 100/s after them", "ENDFOUR"),
-    ):
-        before, cpu, begun = len(child.data), child.cpu(), time.monotonic()
-        os.write(child.fd, b"go\r")
-        found = child.read_for(120, end)
-        seconds = time.monotonic() - begun
-        child.read_for(0.3)
-        print(
-            f"{name}: {seconds:.2f} s, {child.cpu() - cpu:.2f} s CPU, {(len(child.data) - before) / 1000:.0f} kB"
-            + ("" if found else " (end not seen)")
-        )
-        echo = median([child.echo(key) for key in "abcdefghij"])
-        print(f"    echo afterwards {echo * 1e3:.1f} ms")
-        os.write(child.fd, b"\x03")
-        child.read_for(0.3)
-    child.close()
+def sample_start(bench: Workbench) -> dict[str, Pair]:
+    floor = _start(bench, floor=True)
+    return {name: Pair(value, floor[name]) for name, value in _start(bench, floor=False).items()}
 
 
-def designs(runs: int) -> None:
-    print("design  answers   mount ms   stream CPU s   kB   append ms   resize ms   RSS MiB")
-    for design in ("lines", "widgets"):
-        for answers in (0, 100, 1_000):
-            figures = sorted((_design(design, answers) for _ in range(runs)), key=lambda figure: figure["stream"])
-            best = figures[0]
-            print(
-                f"{design:8}{answers:7}{best['mount'] * 1e3:11.0f}{best['stream']:15.2f}{best['kB']:5.0f}"
-                f"{best['append'] * 1e3:12.1f}{best['resize'] * 1e3:12.1f}{best['rss']:10.0f}"
-            )
+def _idle(bench: Workbench, *, floor: bool) -> dict[str, float]:
+    seconds = 3.0 if bench.short else 10.0
+    with opened(bench, floor=floor) as terminal:
+        terminal.wait_for(PROMPT)
+        terminal.read_for(2.0)
+        before, cpu = len(terminal.data), terminal.cpu
+        terminal.read_for(seconds)
+        return {
+            "app: idle, CPU": (terminal.cpu - cpu) / seconds * 100,
+            "app: idle, written in 10 s": (len(terminal.data) - before) / seconds * 10,
+            "app: idle, memory": terminal.memory(),
+        }
 
 
-def _design(design: str, answers: int) -> dict[str, float]:
-    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
-        child = Pty([sys.executable, __file__, "child", design, str(answers), file.name])
-        child.read_for(120)
-        os.waitpid(child.pid, 0)
-        os.close(child.fd)
-        return {**json.load(file), "kB": len(child.data) / 1000}
+def sample_idle(bench: Workbench) -> dict[str, Pair]:
+    floor = _idle(bench, floor=True)
+    return {name: Pair(value, floor[name]) for name, value in _idle(bench, floor=False).items()}
 
 
-class MessageWidget(Widget):
-    """The other design: one widget a message, laid out per width."""
+class Streamed(NamedTuple):
+    """What a streamed answer took: seconds, seconds of CPU, kB written to the terminal."""
 
-    DEFAULT_CSS = "MessageWidget { height: auto; width: 1fr; margin-bottom: 1; }"
-
-    def __init__(self, item: AssistantText) -> None:
-        super().__init__()
-        self.item = item
-        self.made: tuple[int, list[Strip]] = (0, [])
-
-    def laid_out(self, width: int) -> list[Strip]:
-        if self.made[0] != width:
-            self.made = (width, self.item.rows(width, PALETTE))
-        return self.made[1]
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self.laid_out(width))
-
-    def render_line(self, y: int) -> Strip:
-        strips = self.laid_out(self.size.width)
-        return strips[y] if y < len(strips) else Strip.blank(self.size.width)
-
-    def changed(self) -> None:
-        self.made = (0, [])
-        self.refresh(layout=True)
+    done: float
+    cpu: float
+    written: float
 
 
-class DesignApp(App[None]):
-    """In the pty: mount, stream 400 deltas at 100 a second, append, change the width; then write the figures."""
-
-    CSS = "VerticalScroll { height: 1fr; layout: stream; } TextArea { height: 3; }"
-
-    def __init__(self, design: str, answers: int, output: str) -> None:
-        super().__init__()
-        self.design = design
-        self.answers = answers
-        self.output = output
-
-    def compose(self) -> ComposeResult:
-        yield Transcript() if self.design == "lines" else VerticalScroll()
-        area = TextArea(compact=True)
-        area.cursor_blink = False
-        yield area
-
-    def on_mount(self) -> None:
-        self.query_one(TextArea).focus()
-        self.run_worker(self.measure())
-
-    async def add(self, items: list[AssistantText]) -> None:
-        if self.design == "lines":
-            transcript = self.query_one(Transcript)
-            transcript.append(items)
-            transcript.show()
-        else:
-            log = self.query_one(VerticalScroll)
-            await log.mount(*(MessageWidget(item) for item in items[-200:]))
-            log.anchor()
-
-    def grown(self, item: AssistantText) -> None:
-        if self.design == "lines":
-            self.query_one(Transcript).changed(item)
-            self.query_one(Transcript).show()
-        else:
-            self.query(MessageWidget).last().changed()
-
-    async def painted(self) -> None:
-        done = asyncio.Event()
-        self.call_after_refresh(done.set)
-        await done.wait()
-
-    async def timed(self, work: Coroutine[None, None, None]) -> float:
-        start = time.process_time()
-        await work
-        await self.painted()
-        return time.process_time() - start
-
-    async def stream(self, item: AssistantText) -> None:
-        text = ANSWER * 3
-        begun, given = time.monotonic(), 0
-        while given < 400:
-            await asyncio.sleep(0.04)
-            due = min(int((time.monotonic() - begun) * 100), 400)
-            item.append(text[given * 4 : due * 4])
-            given = due
-            self.grown(item)
-
-    async def resize(self) -> None:
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 90, 0, 0))
-        while self.size.width != 90:
-            await asyncio.sleep(0.002)
-        await asyncio.sleep(0.2)
-
-    async def measure(self) -> None:
-        await self.painted()
-        figures = {"mount": await self.timed(self.add([AssistantText(ANSWER) for _ in range(self.answers)]))}
-        item = AssistantText()
-        await self.add([item])
-        figures["stream"] = await self.timed(self.stream(item))
-        figures["append"] = min([await self.timed(self.add([AssistantText(ANSWER)])) for _ in range(5)])
-        figures["resize"] = await self.timed(self.resize())
-        figures["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        Path(self.output).write_text(json.dumps(figures))
-        self.exit()
+def _stream(bench: Workbench, terminal: Terminal, text: str, end: str, delay: float = 0.0) -> Streamed:
+    """Have an answer streamed, four characters a delta."""
+    bench.server.answer(Text(text + "\n\n"), Text(end), piece=4, delay=delay)
+    before, cpu = len(terminal.data), terminal.cpu
+    begun = terminal.type("go\r")
+    done = terminal.wait_for(end) - begun
+    terminal.read_for(0.3)
+    return Streamed(done, terminal.cpu - cpu, (len(terminal.data) - before) / 1000)
 
 
-def main() -> None:
-    if sys.argv[1:2] == ["child"]:
-        DesignApp(sys.argv[2], int(sys.argv[3]), sys.argv[4]).run()
-        return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["app", "designs"], nargs="?", default="app")
-    parser.add_argument("--runs", type=int, default=3)
-    arguments = parser.parse_args()
-    {"app": app, "designs": designs}[arguments.what](arguments.runs)
+def _at_once(bench: Workbench, terminal: Terminal, end: str) -> Streamed:
+    """5,000 deltas."""
+    words = " ".join(f"word{number}" for number in range(5_000))[:20_000]
+    return _stream(bench, terminal, "\n\n".join(words[at : at + 700] for at in range(0, 20_000, 700)), end)
 
 
-if __name__ == "__main__":
-    main()
+def _paced(bench: Workbench, terminal: Terminal, end: str) -> Streamed:
+    """400 deltas, 100 a second."""
+    return _stream(bench, terminal, (ANSWER * 4)[:1600], end, 0.01)
+
+
+def _turns(bench: Workbench, terminal: Terminal, count: int) -> Streamed:
+    for number in range(count):
+        bench.server.answer(ANSWER[:120], Call("nope", {"n": number}), piece=60)
+    return _stream(bench, terminal, "", "ENDTURNS")
+
+
+def sample_work(bench: Workbench) -> dict[str, Pair]:
+    with opened(bench, floor=True) as terminal:
+        terminal.wait_for(PROMPT)
+        terminal.read_for(1.0)
+        floor_once, floor_paced = _at_once(bench, terminal, "ENDONE"), _paced(bench, terminal, "ENDTWO")
+    with opened(bench, floor=False) as terminal:
+        terminal.wait_for(PROMPT)
+        terminal.read_for(1.5)
+        _turns(bench, terminal, 3)
+        once, paced = _at_once(bench, terminal, "ENDONE"), _paced(bench, terminal, "ENDTWO")
+        echo = _echoes(terminal)
+        turns = 100 if bench.short else 1_000
+        long = _turns(bench, terminal, turns)
+        once_late, paced_late = _at_once(bench, terminal, "ENDTHREE"), _paced(bench, terminal, "ENDFOUR")
+        echo_late = _echoes(terminal)
+        memory = terminal.memory("VmHWM")
+    return {
+        "app: 5,000 deltas, done": Pair(once.done, floor_once.done),
+        "app: 5,000 deltas, CPU a delta": Pair(once.cpu * 200, floor_once.cpu * 200),
+        "app: 5,000 deltas, written": Pair(once.written, floor_once.written),
+        "app: 400 deltas at 100/s, CPU a delta": Pair(paced.cpu * 2500, floor_paced.cpu * 2500),
+        "app: 400 deltas at 100/s, written": Pair(paced.written, floor_paced.written),
+        "app: a turn with a call, CPU": Pair(long.cpu * 1000 / turns),
+        "app: after 1,000 turns, 5,000 deltas, CPU": Pair(once_late.cpu * 200, once.cpu * 200),
+        "app: after 1,000 turns, 400 deltas, CPU": Pair(paced_late.cpu * 2500, paced.cpu * 2500),
+        "app: after 1,000 turns, key to echo": Pair(echo_late, echo),
+        "app: after 1,000 turns, memory": Pair(memory),
+    }
+
+
+BENCHMARKS = [
+    Benchmark(
+        name="app-start",
+        figures=[
+            Figure(name="app: start to the prompt painted", unit="ms", floor=FLOOR, ratio=1.25),
+            Figure(name="app: start to a key's echo", unit="ms", floor=FLOOR, ratio=1.25),
+            Figure(name="app: start to the prompt, CPU", unit="ms", floor=FLOOR),
+            Figure(name="app: prompt typed at once, to request", unit="ms", floor=FLOOR, ratio=1.1),
+            Figure(name="app: key to echo", unit="ms", floor=FLOOR, ratio=1.2),
+            Figure(name="app: submit to request", unit="ms", floor=FLOOR, at_most=40),
+        ],
+        sample=sample_start,
+        runs=9,
+        short_runs=2,
+    ),
+    Benchmark(
+        name="app-idle",
+        figures=[
+            Figure(name="app: idle, CPU", unit="%", floor=FLOOR, at_most=0.3),
+            Figure(name="app: idle, written in 10 s", unit="B", floor=FLOOR, at_most=100),
+            Figure(name="app: idle, memory", unit="MiB", floor=FLOOR, at_most=75),
+        ],
+        sample=sample_idle,
+        runs=3,
+        short_runs=1,
+        warm_up=False,
+    ),
+    Benchmark(
+        name="app-work",
+        figures=[
+            Figure(name="app: 5,000 deltas, done", unit="s", floor=FLOOR, ratio=2.6),
+            Figure(name="app: 5,000 deltas, CPU a delta", unit="us", floor=FLOOR, ratio=2.7),
+            Figure(name="app: 5,000 deltas, written", unit="kB", floor=FLOOR, at_most=60),
+            Figure(name="app: 400 deltas at 100/s, CPU a delta", unit="us", floor=FLOOR, ratio=1.55),
+            Figure(name="app: 400 deltas at 100/s, written", unit="kB", floor=FLOOR),
+            Figure(name="app: a turn with a call, CPU", unit="ms"),
+            Figure(name="app: after 1,000 turns, 5,000 deltas, CPU", unit="us", floor="after 3 turns", ratio=1.2),
+            Figure(name="app: after 1,000 turns, 400 deltas, CPU", unit="us", floor="after 3 turns", ratio=1.2),
+            Figure(name="app: after 1,000 turns, key to echo", unit="ms", floor="after 3 turns", ratio=1.2),
+            Figure(name="app: after 1,000 turns, memory", unit="MiB"),
+        ],
+        sample=sample_work,
+        runs=3,
+        short_runs=1,
+        warm_up=False,
+    ),
+]

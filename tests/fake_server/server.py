@@ -94,7 +94,7 @@ class FakeServer:
         await self.aclose()
 
     @classmethod
-    def start_in_thread(cls, **options: Any) -> "FakeServer":
+    def start_in_thread(cls, **options: Any) -> Self:
         """A server with an event loop and a thread of its own, for tests that start subprocesses. End it with `stop`."""
         server = cls(**options)
         ready = threading.Event()

@@ -18,7 +18,9 @@ _RECT = re.compile(r'<rect fill="([^"]+)" x="[^"]*" y="[^"]*" width="[^"]*" heig
 def small(svg: str) -> str:
     """The picture without fonts from elsewhere, blanks at row ends, clips of rows, and its own background again."""
     svg = re.sub(r"<!--.*?-->|@font-face \{.*?\}", "", svg, flags=re.S)
-    svg = re.sub(r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>\s*| clip-path="url\([^)]*-line-\d+\)"', "", svg, flags=re.S)
+    svg = re.sub(
+        r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>\s*| clip-path="url\([^)]*-line-\d+\)"', "", svg, flags=re.S
+    )
     svg = svg.replace(' shape-rendering="crispEdges"', "")
     svg = re.sub(r'(?<=")\d+\.\d{2,}(?=")', lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), svg)
     svg = _TEXT.sub(_without_end, svg)

@@ -269,7 +269,7 @@ async def sessions(pilot: Pilot[Any], app: ChatApp) -> None:
             session.append_session_info(name)
         session.close()
         storage: Any = session.storage
-        then = os.stat(storage.path).st_mtime - hours * 3_600 - 60
+        then = Path(storage.path).stat().st_mtime - hours * 3_600 - 60
         os.utime(storage.path, (then, then))
     await in_conversation(pilot, app)
     await send(pilot, "/resume")
@@ -278,13 +278,17 @@ async def sessions(pilot: Pilot[Any], app: ChatApp) -> None:
 
 def branched() -> Session:
     """A session with three branches, a label and a summary of the branch that was left."""
-    session = Session(InMemorySessionStorage(SessionHeader(id="s", timestamp="2026-01-01T00:00:00.000Z", cwd=os.getcwd())))
+    session = Session(
+        InMemorySessionStorage(SessionHeader(id="s", timestamp="2026-01-01T00:00:00.000Z", cwd=str(Path.cwd())))
+    )
     usage = Usage(input=1_840, output=96, total_tokens=1_936)
     session.append_message(user_message("why does the parser fail on `a=b=c`?"))
     call = ToolCall(id="c", name="read", arguments={"path": "src/parser.py"})
     session.append_message(answer(TextContent("I look at it."), call, stop_reason=StopReason.TOOL_CALLS, usage=usage))
     session.append_message(ToolResultMessage("c", "read", [TextContent("def parse(line): …")]))
-    found = session.append_message(answer(TextContent("It splits at every `=`, so there are three parts.\n\n" + MARKDOWN)))
+    found = session.append_message(
+        answer(TextContent("It splits at every `=`, so there are three parts.\n\n" + MARKDOWN))
+    )
     session.append_label(found, "found it")
     session.append_message(user_message("rewrite it with a regular expression"))
     session.append_message(answer(TextContent("Done, though it is slower now.")))
@@ -292,7 +296,7 @@ def branched() -> Session:
     session.append_message(answer(TextContent("Three times.")))
     session.move_to(found)
     session.append_message(user_message("use partition instead"))
-    session.append_message(answer(TextContent("Done: `line.partition(\"=\")[::2]`."), usage=usage))
+    session.append_message(answer(TextContent('Done: `line.partition("=")[::2]`.'), usage=usage))
     session.append_message(user_message("and the tests?"))
     session.append_message(answer(TextContent("They pass now, all twelve of them."), usage=usage))
     return session

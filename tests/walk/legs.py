@@ -108,9 +108,7 @@ def choices(terminal: Tmux) -> None:
     terminal.until("❯   acme/large-2")
     terminal.keep("model")
     terminal.press("Enter")
-    shown = terminal.until(
-        lambda shown: "answers from the next request on" in shown and "from here on: acme" in shown
-    )
+    shown = terminal.until(lambda shown: "answers from the next request on" in shown and "from here on: acme" in shown)
     level = shown.rsplit("thinking ", 1)[1].split()[0]
     terminal.press("BTab")
     terminal.until(lambda shown: "thinking: " in shown and f"thinking: {level}" not in shown)
