@@ -15,6 +15,7 @@ async def fake_server() -> AsyncIterator[FakeServer]:
         yield server
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: two tests a core, for half of their time they wait for terminals, processes and servers."""
     return 2 * (os.cpu_count() or 1)
