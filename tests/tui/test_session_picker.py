@@ -22,7 +22,7 @@ from tests.tui.test_markup import flat, visible
 from tests.tui.test_screens import part, shows_nothing_to_obey
 
 
-def info(id: str, name: str | None = None, first: str = "", cwd: str = "/work/here", days: float = 1) -> SessionInfo:
+def info(id: str, name: str | None = None, first: str = "", cwd: str = "/srv/here", days: float = 1) -> SessionInfo:
     modified = int((time.time() - days * 86_400) * 1000)
     return SessionInfo(Path("/sessions") / f"{id}.jsonl", id, cwd, "2026-01-01", modified, name, first)
 
@@ -32,7 +32,7 @@ HERE = [
     info("bbb2", None, "write a parser for dates", days=2),
     info("ccc3", "docs", "explain the cache", days=40),
 ]
-ELSEWHERE = [info("ddd4", None, "deploy", "/work/else/where", days=800)]
+ELSEWHERE = [info("ddd4", None, "deploy", "/srv/else/where", days=800)]
 
 
 class FakeSessions:
@@ -78,7 +78,7 @@ class FakeSessions:
             search=self.search,
             rename=self.rename,
             delete=self.delete,
-            folder=Path("/work/here"),
+            folder=Path("/srv/here"),
             keymap=keymap,
             palette=PALETTE,
             **options,
@@ -98,7 +98,7 @@ async def test_it_lists_by_name_or_first_message_with_the_age() -> None:
     async with FakeApp(FakeSessions().picker(open_path=HERE[1].path)).run_test(size=(80, 24)) as pilot:
         await listed(pilot)
         text = screen(pilot)
-        assert "Sessions in /work/here" in text and "2h" in text and "1mo" in text
+        assert "Sessions in /srv/here" in text and "2h" in text and "1mo" in text
         assert "● write a parser for dates" in text and "please fix it" not in text and "deploy" not in text
         await pilot.press("down", "enter")
         await until(pilot, lambda: pilot.app.result == HERE[1].path)
@@ -124,11 +124,11 @@ async def test_all_folders_are_a_key_away_and_a_late_answer_counts_for_nothing()
         await listed(pilot)
         await pilot.press("tab")
         await listed(pilot, "deploy")
-        assert "Sessions of all folders" in screen(pilot) and "/work/else/where" in screen(pilot)
+        assert "Sessions of all folders" in screen(pilot) and "/srv/else/where" in screen(pilot)
         sessions.may_load.clear()
         await pilot.press("tab", "tab", "tab")
         sessions.may_load.set()
-        await listed(pilot, "Sessions in /work/here")
+        await listed(pilot, "Sessions in /srv/here")
         await listed(pilot)
         await pilot.pause(0.1)
         assert "deploy" not in screen(pilot)
