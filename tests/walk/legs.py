@@ -260,7 +260,7 @@ def in_a_shell(terminal: Tmux) -> None:
     terminal.type("not sent yet")
     terminal.until("│ not sent yet")
     drafts = terminal.folder.parent / "home/.agentcli"
-    terminal.until(lambda shown: any("not sent yet" in text_of(path) for path in drafts.rglob("*")))
+    terminal.until(lambda shown: any("not sent yet" in text_of(path) for path in drafts.rglob("*.draft")))
     os.kill(terminal.pid(), signal.SIGKILL)
     terminal.until("Killed")
     terminal.say("tput rmcup; reset; stty -a > ../before; echo before-the-app")
