@@ -71,7 +71,6 @@ class ChatApp(App[None], inherit_bindings=False):
         self.keymap = Keymap()
         self.palette = Palette({})
         self.theming = CurrentTheme(self, theme)
-        self.early_theme = theme
         self.asking = Asking(self)
         self._early: list[Editor.Submitted] = []
         """Sent before there was a runtime."""
@@ -81,8 +80,8 @@ class ChatApp(App[None], inherit_bindings=False):
         self._pressed_at = {"interrupt": -TWICE_WITHIN_S, "abort": -TWICE_WITHIN_S}
         """When the keys that mean more when pressed twice were pressed."""
         self._clock: Timer | None = None
-        self._problems = self.theming.start()
-        """What the person should know once there is a conversation to say it in."""
+        # What is wrong with it is told when the runtime has met the settings.
+        self.theming.start()
 
     def _kill_children(self) -> None:
         if self.runtime is not None:
@@ -99,10 +98,10 @@ class ChatApp(App[None], inherit_bindings=False):
     @property
     def parting_words(self) -> str:
         """How to go on with what was said; empty if nothing was kept."""
-        session = self.runtime.session if self.runtime else None
-        if session is None or session.leaf_id is None or self.options.session.in_memory:
+        runtime = self.runtime
+        if runtime is None or not runtime.agent.state.messages or runtime.options.session.in_memory:
             return ""
-        return f"go on with: agentcli --session {session.id[-12:]}"
+        return f"go on with: agentcli --session {runtime.session.id[-12:]}"
 
     @property
     def main(self) -> Screen[Any]:
@@ -165,7 +164,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
         await self.main.mount(self.reason, after=self.editor)
         self.chat = chat
-        self._tell([*self._problems, *apply_settings(self, chat)])
+        self._tell(apply_settings(self, chat))
         self._clock = self.set_interval(1.0, self._tick, pause=True)
         self.set_interval(LOOK_S, self._look_at_theme)
         early, self._early = self._early, []
@@ -188,7 +187,7 @@ class ChatApp(App[None], inherit_bindings=False):
                 self.chat.conversation.notice(line)
 
     def on_bridge_batch(self, batch: "Bridge.Batch") -> None:
-        if self.chat is None:
+        if self.chat is None or batch.bridge is not self.chat.bridge:
             return
         ended = self.chat.apply(batch)
         self.show_state()
@@ -233,8 +232,9 @@ class ChatApp(App[None], inherit_bindings=False):
         """Do what a text calls, or send it."""
         edit, self._queue_edit = self._queue_edit, None
         if edit is not None:
-            edit.put_back(chat, message.text)
             self.editor.put(edit.draft)
+            if not edit.put_back(chat, message.text):
+                self.give_back([message.text])
             return
         if message.text.startswith(("/", "!")) and self._commands(chat).take(message.text):
             return
@@ -275,8 +275,9 @@ class ChatApp(App[None], inherit_bindings=False):
         """Stop, and give what waits back before the draft; twice, with nothing to stop: the tree."""
         if (edit := self._queue_edit) is not None and self.chat is not None:
             self._queue_edit = None
-            edit.put_back(self.chat, edit.text)
             self.editor.put(edit.draft)
+            if not edit.put_back(self.chat, edit.text):
+                self.give_back([edit.text])
         elif not self._is_working and not self.editor.text and self._is_second("abort"):
             self.act("tree")
         else:

@@ -15,8 +15,7 @@ def apply_settings(app: Face, chat: Chat) -> list[str]:
         widget.keymap = app.keymap
     app.editor.external_editor = settings.external_editor
     app.attention.notify, app.attention.notify_after = settings.notify, settings.notify_after
-    lines = app.theming.choose(settings.theme) if settings.theme != app.early_theme else []
-    return [*lines, *app.keymap.problems]
+    return [*app.theming.choose(settings.theme), *app.keymap.problems]
 
 
 async def equip_editor(app: Face, chat: Chat) -> None:

@@ -33,9 +33,10 @@ class Bridge:
     class Batch(Message):
         """Events in order; deltas of one block that came after each other are one event."""
 
-        def __init__(self, events: list[Any]) -> None:
+        def __init__(self, events: list[Any], bridge: "Bridge") -> None:
             super().__init__()
             self.events = events
+            self.bridge = bridge
 
     def __init__(self, post: Callable[[Message], Any]) -> None:
         self._post = post
@@ -115,4 +116,4 @@ class Bridge:
         events, self._events = self._events, []
         self._in_work = True
         self._posted_at = time.monotonic()
-        self._post(self.Batch(events))
+        self._post(self.Batch(events, self))

@@ -57,6 +57,7 @@ class Chat:
 
     def __init__(self, runtime: Runtime, transcript: Transcript, post: Callable[[Message], Any]) -> None:
         self.conversation = Conversation(transcript)
+        self._post = post
         self.bridge = Bridge(post)
         self.requests: list[PermissionRequestEvent] = []
         """What waits for the person's answer, first come first."""
@@ -71,6 +72,8 @@ class Chat:
         """Show this runtime's conversation from now on."""
         self._unsubscribe()
         self.bridge.close()
+        # What the one before has posted already is of the other session.
+        self.bridge = Bridge(self._post)
         self.runtime = runtime
         self.requests = []
         self._prompts = 0

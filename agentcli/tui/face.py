@@ -25,7 +25,6 @@ class Face(Protocol):
     keymap: "Keymap"
     palette: "Palette"
     theming: "CurrentTheme"
-    early_theme: str | None
     attention: "Attention"
     transcript: "Transcript"
     queue: "QueueBar"

@@ -1,7 +1,7 @@
 """The app with a scripted model, in a folder and a home of its own."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.tui.app import ChatApp
 from tests.tui.drive import write_script
+from tests.tui.pty_app import PtyApp
 
 Answer = list[dict[str, Any]]
 MakeApp = Callable[..., ChatApp]
@@ -54,6 +55,20 @@ def make_app(work: Path) -> MakeApp:
         )
 
     return make
+
+
+@pytest.fixture
+def start(work: Path) -> Iterator[Callable[..., PtyApp]]:
+    """`start(answers…)` starts the app in a pseudo terminal, and waits for its prompt."""
+    apps: list[PtyApp] = []
+
+    def make(*answers: Answer, **how: Any) -> PtyApp:
+        apps.append(PtyApp(work, *answers, **how))
+        return apps[-1].ready()
+
+    yield make
+    for app in apps:
+        app.kill()
 
 
 def markup_lines() -> list[str]:

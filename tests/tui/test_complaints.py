@@ -13,7 +13,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +45,6 @@ STREAM = [{"text": WORDS, "chunk": 12, "delay": 0.005}]
 SILENT = [{"text": "late", "delay": 60}]
 LETTERS, BEHIND = {*range(30, 39), *range(90, 98)}, {*range(40, 49), *range(100, 108)}
 """What sets the colour of letters, and of what is behind them."""
-
-
-@pytest.fixture
-def start(work: Path) -> Iterator[Callable[..., PtyApp]]:
-    """`start(answers…)` starts the app in a pseudo terminal, and waits for its prompt."""
-    apps: list[PtyApp] = []
-
-    def make(*answers: list[dict[str, Any]], **how: Any) -> PtyApp:
-        apps.append(PtyApp(work, *answers, **how))
-        return apps[-1].ready()
-
-    yield make
-    for app in apps:
-        app.kill()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ As in `test_complaints`, each test names a complaint, and where it was made.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,20 +29,6 @@ DONE = [{"text": "all done"}]
 
 def bash(command: str) -> list[dict[str, Any]]:
     return [{"tool": "bash", "arguments": {"command": command}}]
-
-
-@pytest.fixture
-def start(work: Path) -> Iterator[Callable[..., PtyApp]]:
-    """`start(answers…)` starts the app in a pseudo terminal, and waits for its prompt."""
-    apps: list[PtyApp] = []
-
-    def make(*answers: list[dict[str, Any]], **how: Any) -> PtyApp:
-        apps.append(PtyApp(work, *answers, **how))
-        return apps[-1].ready()
-
-    yield make
-    for app in apps:
-        app.kill()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 import signal
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +26,6 @@ SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.1}]
 HANG = [{"tool": "bash", "arguments": {"command": "sleep 97 & sleep 97"}}]
 
 LEAKS = (b"\x1b]52", b"\x1b]0;", b"\x1b]2;", b"\x1b]8;;http", b"\x1bP", b"\x1b_", b"\x1b[6n", b"\x1bc", b"\x1b^")
-
-
-@pytest.fixture
-def start(work: Path) -> Iterator[Callable[..., PtyApp]]:
-    """`start(answers…)` starts the app and waits for its prompt."""
-    apps: list[PtyApp] = []
-
-    def make(*answers: list[dict[str, Any]], **options: Any) -> PtyApp:
-        apps.append(PtyApp(work, *answers, **options))
-        return apps[-1].ready()
-
-    yield make
-    for app in apps:
-        app.kill()
 
 
 def is_put_back(app: PtyApp) -> bool:

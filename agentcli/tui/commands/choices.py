@@ -69,21 +69,17 @@ class Choices(Desk):
             now = current.theme.name if current.theme else None
             argument = await self.pick("Theme", rows, current=now, on_highlight=self._preview) or ""
         if not argument:
-            self._told(current.restore())
+            self.tell_all(current.restore())
             return
         themes.path_of(argument)
         set_key("theme", argument)
-        self._told(current.choose(argument))
+        self.tell_all(current.choose(argument))
 
     def _preview(self, name: str) -> None:
         try:
             self.app.theming.preview(name)
         except AgentcliError as error:
             self.flash(error.message)
-
-    def _told(self, lines: list[str]) -> None:
-        for line in lines:
-            self.chat.conversation.notice(line)
 
     def _set_level(self, level: str) -> None:
         runtime = self.chat.runtime

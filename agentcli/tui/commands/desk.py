@@ -54,6 +54,10 @@ class Desk:
         """Say something in the conversation, to be read later too."""
         self.chat.conversation.notice(text)
 
+    def tell_all(self, lines: list[str]) -> None:
+        for line in lines:
+            self.tell(line)
+
     def flash(self, text: str) -> None:
         """Say something in the footer for a while."""
         self.app.footer.flash(text)

@@ -28,11 +28,12 @@ class QueueEdit(Struct, frozen=True):
         chat.take_back(id)
         return cls(*place, row.text, draft)
 
-    def put_back(self, chat: "Chat", text: str) -> None:
-        """Have a text wait in the message's place; if nothing runs any more, it starts a run."""
-        if not chat.runtime.is_busy:
-            chat.send(text, follow_up=False)
-            return
-        if chat.send(text, follow_up=self.kind is QueuedKind.FOLLOW_UP):
+    def put_back(self, chat: "Chat", text: str) -> bool:
+        """Have a text wait in the message's place; if nothing runs any more, it starts a run. False if it cannot be."""
+        waits = chat.runtime.is_busy
+        if not chat.send(text, follow_up=self.kind is QueuedKind.FOLLOW_UP):
+            return False
+        if waits:
             queue = chat.queue(self.kind)
             queue.move(queue.items[-1].id, self.position)
+        return True

@@ -16,6 +16,7 @@ from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.stats_lines import stats_lines
+from agentcli.tui.app_settings import apply_settings, equip_editor
 from agentcli.tui.commands.desk import Desk
 from agentcli.tui.screens.picker import PickerRow
 
@@ -140,9 +141,14 @@ class SessionCommands(Desk):
         """Go on with the session that `open` makes of this one. What was queued comes back into the editor."""
         self.app.give_back(self.chat.stop())
         runtime = await open(self.chat.runtime)
-        if runtime is not self.chat.runtime:
-            self.chat.use(runtime)
-            await self.chat.count_spending()
+        before = self.chat.runtime
+        if runtime is before:
+            return
+        self.chat.use(runtime)
+        if runtime.cwd != before.cwd:
+            self.tell_all(apply_settings(self.app, self.chat))
+            await equip_editor(self.app, self.chat)
+        await self.chat.count_spending()
 
     @property
     def _path(self) -> Path | None:
