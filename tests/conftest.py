@@ -1,11 +1,29 @@
-"""Fixtures that tests of several folders use."""
+"""Fixtures that tests of several directories use, and how the suite runs.
 
+`--hypothesis-profile=thorough` tries ten times as many examples.
+"""
+
+import gc
 import os
 from collections.abc import AsyncIterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.fake_server import FakeServer
+
+# No example has a time limit: what else runs on the machine decides how long it takes.
+_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("suite", max_examples=100, **_UNTIMED)
+settings.register_profile("thorough", max_examples=1000, **_UNTIMED)
+settings.load_profile("suite")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from going through all that collection made, again and again: a quarter of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture

@@ -4,14 +4,17 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from tests.cli.fork_server import ForkedProcess, ForkServer
+
 AGENTCLI = Path(sys.executable).with_name("agentcli")
+_server = ForkServer()
 
 
 class Finished(Struct):
@@ -48,13 +51,14 @@ class Command:
             f'model = "fake/m1"\n{more}\n[retry]\nbase_delay = 0.01\n[providers.fake]\nbase_url = "{url}/v1"\n'
         )
 
-    def start(self, *arguments: str, stdin: Any = subprocess.DEVNULL, **options: Any) -> "subprocess.Popen[str]":
-        environment = {**self.environment, **options.pop("environment", {})}
-        options.setdefault("cwd", self.folder)
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            [AGENTCLI, *arguments], stdin=stdin, stdout=pipe, stderr=pipe, text=True, env=environment, **options
-        )
+    def start(
+        self,
+        *arguments: str,
+        stdin: Any = subprocess.DEVNULL,
+        environment: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> ForkedProcess:
+        return _server.start(arguments, cwd or self.folder, {**self.environment, **(environment or {})}, stdin)
 
     def run(self, *arguments: str, input: str | bytes | None = None, **options: Any) -> Finished:
         """Run to the end. `input` goes to stdin through a pipe; without one stdin is empty."""
