@@ -1,5 +1,6 @@
 """A one-shot run: one prompt, the answer on stdout, everything else on stderr."""
 
+import asyncio
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,6 @@ from agentcli.headless.output_format import OutputFormat
 from agentcli.headless.signals import StopSignals
 from agentcli.headless.stdin import read_piped
 from agentcli.headless.text_output import TextOutput
-from agentcli.runtime.attachments import build_prompt
 from agentcli.runtime.runtime import Runtime, RuntimeOptions
 
 if TYPE_CHECKING:
@@ -86,15 +86,17 @@ class _OneRun:
         try:
             self._attach(runtime)
             if not self.stopping.signal.aborted:
-                await self._prompt(runtime, build_prompt(words, runtime.cwd, piped, runtime.expand), notice)
+                attachments = runtime.attachments
+                message = await asyncio.to_thread(attachments.build_prompt, words, piped, runtime.expand)
+                await self._prompt(runtime, message, [*attachments.notices, *([notice] if notice else [])])
             self.text.end_line()
         finally:
             await runtime.close()
         return self._finish(runtime)
 
-    async def _prompt(self, runtime: Runtime, message: UserMessage, notice: str | None) -> None:
+    async def _prompt(self, runtime: Runtime, message: UserMessage, notices: list[str]) -> None:
         runtime.require_ready()
-        for line in [*runtime.notices, *_price_notices(runtime), *([notice] if notice else [])]:
+        for line in [*runtime.notices, *_price_notices(runtime), *notices]:
             await runtime.notify(line)
         if not self.stopping.signal.aborted and not self.outlet.broken:
             await runtime.prompt(message)
