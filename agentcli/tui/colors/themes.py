@@ -185,8 +185,7 @@ def shipped_folder() -> Path:
 
 def _files(folder: Path) -> dict[str, Path]:
     try:
-        # What is no file is told when it is chosen.
-        paths = [path for path in folder.iterdir() if path.name.endswith(SUFFIX)]
+        paths = [path for path in folder.iterdir() if path.name.endswith(SUFFIX) and path.is_file()]
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
