@@ -17,7 +17,13 @@ def hostile_paths(folder: Path) -> dict[Path, str]:
     (folder / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(os.path.relpath(folder / "socket"))
-    found = {"fifo": "a FIFO", "to_fifo": "a FIFO", "loop": "symbolic links", "folder": "a folder", "socket": "a socket"}
+    found = {
+        "fifo": "a FIFO",
+        "to_fifo": "a FIFO",
+        "loop": "symbolic links",
+        "folder": "a folder",
+        "socket": "a socket",
+    }
     for name in ("tty", "zero", "ptmx", "null"):
         (folder / name).symlink_to(f"/dev/{name}")
         found[name] = "a character device"
@@ -49,11 +55,11 @@ def test_no_descriptor_is_left_open_by_a_refusal(tmp_path: Path):
     def refuse(path: Path, status: os.stat_result) -> None:
         raise FileProblem("it is not wanted", path)
 
-    before = len(os.listdir("/dev/fd"))
+    before = len(list(Path("/dev/fd").iterdir()))
     for _ in range(3):
         with pytest.raises(FileProblem, match="file cannot be read: it is not wanted"):
             read_bytes(tmp_path / "file", 100, refuse)
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(list(Path("/dev/fd").iterdir())) == before
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path):

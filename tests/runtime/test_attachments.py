@@ -59,11 +59,13 @@ def test_an_image_is_attached_as_read_shows_it(tmp_path: Path):
         shown = read_file(ReadToolInput(path=name), ToolOptions(cwd=tmp_path), KnownFiles(), lambda: False)
         assert image in shown.content
         assert attachments(tmp_path).images_in(f"look at @{name}, please") == [image]
-    assert len(data := (tmp_path / "large.png").read_bytes()) > 1 << 20, len(data)
+    assert (tmp_path / "large.png").stat().st_size > 1 << 20
 
 
 @pytest.mark.parametrize("arguments", [["@{}", "say hi"], ["@{} say hi"], ['@"{}" say hi'], ["@{}"]])
-@pytest.mark.parametrize("name, says", [("data.bin", "binary"), ("half.png", "its end is missing"), ("sub", "a folder")])
+@pytest.mark.parametrize(
+    "name, says", [("data.bin", "binary"), ("half.png", "its end is missing"), ("sub", "a folder")]
+)
 def test_what_cannot_be_attached_is_one_line(tmp_path: Path, arguments: Sequence[str], name: str, says: str):
     (tmp_path / "data.bin").write_bytes(b"\0\1\2")
     (tmp_path / "half.png").write_bytes(PNG[:-12])
@@ -76,7 +78,7 @@ def test_what_cannot_be_attached_is_one_line(tmp_path: Path, arguments: Sequence
 def test_a_damaged_image_in_a_text_is_told_and_other_files_stay_words(tmp_path: Path):
     (tmp_path / "half.png").write_bytes(PNG[:-12])
     (tmp_path / "notes.txt").write_text("notes")
-    with pytest.raises(UsageError, match="half.png cannot be attached"):
+    with pytest.raises(UsageError, match=r"half\.png cannot be attached"):
         attachments(tmp_path).images_in("see @half.png")
     assert prompt(tmp_path, "compare @notes.txt with it") == "compare @notes.txt with it"
     (tmp_path / "text.png").write_text("a text")

@@ -174,3 +174,10 @@ async def test_instructions_of_the_person_and_of_a_trusted_project_replace_and_a
     assert untrusted.startswith("be mine\n\nand brief\n\nThe folder")
     trusted = make([say("ok")], load=lambda cwd: load_configuration(cwd, trust=True)).agent.state.system_prompt
     assert trusted.startswith("be theirs\n\nand brief\n\nand loud\n\nThe folder")
+
+
+def test_a_hostile_template_takes_no_square_of_its_length():
+    """Each takes minutes if its cost grows with the square of it."""
+    fields, body = split_frontmatter("---\n" + "a:\n" * 30_000 + "---\nbody")
+    assert (fields, body) == ({"a": ""}, "body")
+    assert fill_in("${1:-" * 50_000, ["x"], "x").endswith("x")
