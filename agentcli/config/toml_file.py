@@ -94,12 +94,13 @@ def _with_name(key: str, value: object, kind: type) -> str:
 def line_of(text: str, dotted: str) -> int:
     """The line that sets a key, as near as can be found: the key in its table, else the table, else the first line."""
     table, _, key = re.sub(r"\[.*", "", dotted).rpartition(".")
-    start, prefix = 0, r"(\[\s*)?"
+    # No \s: it would go through all that follows of blank lines, at each of them.
+    start, prefix = 0, r"(\[[ \t]*)?"
     if table:
-        header = re.search(rf"^\s*\[\s*{re.escape(table)}\s*\]", text, re.M)
+        header = re.search(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\]", text, re.M)
         start = header.start() if header else 0
-        prefix += rf"({re.escape(table)}\s*\.\s*)?"
-    found = re.compile(rf"^\s*{prefix}[\"']?{re.escape(key)}[\"']?\s*[=.\]]", re.M).search(text, start)
+        prefix += rf"({re.escape(table)}[ \t]*\.[ \t]*)?"
+    found = re.compile(rf"^[ \t]*{prefix}[\"']?{re.escape(key)}[\"']?[ \t]*[=.\]]", re.M).search(text, start)
     position = found.end() if found else start
     return text.count("\n", 0, position) + 1
 
@@ -113,11 +114,12 @@ def _decode(data: bytes, path: Path) -> str:
 
 
 _TOKEN = re.compile(
-    r'"""(?:[^\\"]|\\.|"(?!""))*+"{3,5}|\'\'\'(?:[^\']|\'(?!\'\'))*+\'{3,5}|"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\''
+    r'"""(?:[^\\"]|\\.|"(?!""))*+"{0,5}|\'\'\'(?:[^\']|\'(?!\'\'))*+\'{0,5}|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?'
     r"|#[^\n]*+|[\[\]{}.=,\n]",
     re.S,
 )
-"""Strings and comments as a whole, and the characters that count for depth."""
+"""Strings and comments as a whole, and the characters that count for depth. A string without its end is one too, so
+that no text is looked at twice."""
 
 
 def _check_depth(text: str) -> None:

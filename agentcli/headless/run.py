@@ -86,9 +86,9 @@ class _OneRun:
         try:
             self._attach(runtime)
             if not self.stopping.signal.aborted:
-                attachments = runtime.attachments
-                message = await asyncio.to_thread(attachments.build_prompt, words, piped, runtime.expand)
-                await self._prompt(runtime, message, [*attachments.notices, *([notice] if notice else [])])
+                message = await _message(runtime, words, piped)
+                notices = [*runtime.attachments.notices, *([notice] if notice else [])]
+                await self._prompt(runtime, message, notices)
             self.text.end_line()
         finally:
             await runtime.close()
@@ -158,6 +158,13 @@ class _OneRun:
             fits = self.schema.json is not None
             result = replace(result, text=self.schema.json, data=self.schema.data) if fits else result
         JsonLines(self.outlet).write(result)
+
+
+async def _message(runtime: Runtime, words: Sequence[str], piped: str) -> UserMessage:
+    build = runtime.attachments.build_prompt
+    if not any("@" in word for word in words):
+        return build(words, piped, runtime.expand)
+    return await asyncio.to_thread(build, words, piped, runtime.expand)
 
 
 def _price_notices(runtime: Runtime) -> list[str]:

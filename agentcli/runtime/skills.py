@@ -40,12 +40,11 @@ def find_skills(folders: Iterable[Path], judge: Judge) -> tuple[list[Skill], lis
     notices: list[str] = []
     seen: set[str] = set()
     for folder in folders:
-        for path in sorted(folder.glob("*/SKILL.md")):
+        for path in _files(folder, notices):
             real = os.path.realpath(path)
-            if real in seen or not os.path.exists(real):  # noqa: PTH110 (a loop of links is no error)
+            if real in seen or (skill := _read(path, judge)) is None:
                 continue
             seen.add(real)
-            skill = _read(path, judge)
             if isinstance(skill, str):
                 notices.append(f"{path}: {skill}; the skill is left out")
             elif skill.name in skills:
@@ -74,15 +73,26 @@ def skill_block(skill: Skill, arguments: str) -> str:
     return f"{block}\n\n{arguments}" if arguments else block
 
 
+def _files(folder: Path, notices: list[str]) -> list[Path]:
+    """Where a `SKILL.md` may be."""
+    try:
+        return [inner / "SKILL.md" for inner in sorted(folder.iterdir())]
+    except OSError as error:
+        notices.append(f"{folder} cannot be read, so its skills are left out: {error.strerror}")
+        return []
+
+
 def _text(path: Path, judge: Judge) -> str:
     text, _ = decode(read_bytes(path, MAX_BYTES, judge))
     return text
 
 
-def _read(path: Path, judge: Judge) -> Skill | str:
-    """The skill, or what is wrong with it."""
+def _read(path: Path, judge: Judge) -> Skill | str | None:
+    """The skill, or what is wrong with it; None if there is none."""
     try:
         fields, _ = split_frontmatter(_text(path, judge))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     name = fields.get("name") or path.parent.name

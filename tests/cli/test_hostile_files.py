@@ -38,6 +38,7 @@ def test_a_run_starts_among_files_that_would_block_and_names_each(command: Comma
         link(project / "prompts" / "pt.md", "/dev/ptmx"),
         link(project / "prompts" / "loop.md", "loop.md"),
         fifo(project / "skills" / "x" / "SKILL.md"),
+        link(project / "skills" / "loop" / "SKILL.md", "SKILL.md"),
         link(home / "AGENTS.md", "AGENTS.md"),
         fifo(home / "SYSTEM.md"),
         fifo(home / "APPEND_SYSTEM.md"),

@@ -286,7 +286,11 @@ HOSTILE_TOML = (
     "x=" + "{a=" * 50_000,
     ".".join("x" * 100_000),
     f"[{'.'.join('x' * 100_000)}]",
-    'a="[" # {{\n"b".' + " . ".join("'x'" * 1) + "=1\n" + ".".join(['"x"'] * 50_000),
+    'a="[" # {{\n' + " . ".join(['"x"'] * 20_000),
+    '"""\\' * 50_000,
+    "a='Q'x\n".replace("Q", "''x" * 40_000),
+    'a="' + '"\\"' * 50_000,
+    "\n" * 200_000 + '"\\u0061b"=[',
     "x = " + "1" * 200_000,
 )
 
@@ -297,6 +301,13 @@ def test_many_unknown_keys_are_a_few_lines(repo: Path):
     warnings = load(repo).settings.warnings
     assert len(warnings) == 21
     assert "9,980 more unknown keys" in warnings[-1]
+
+
+def test_an_unknown_key_that_is_written_oddly_is_told_without_a_long_search(repo: Path):
+    file = project(repo, "\n" * 200_000 + '"\\u0061b" = 1\n')
+    trust(file, file.read_bytes())
+    (warning,) = load(repo).settings.warnings
+    assert "unknown key ab" in warning
 
 
 def test_depth_counts_neither_in_strings_nor_beside_each_other(repo: Path, home: Path):
