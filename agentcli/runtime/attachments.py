@@ -78,7 +78,7 @@ class Attachments:
         """
         images: dict[str, list[ImageContent]] = {}
         for found in _MENTION.finditer(text):
-            name = found[1] or found[2] or found[3].rstrip(".,;:!?)")
+            name = self._named(found)
             if not name.lower().endswith(IMAGE_SUFFIXES) or name in images:
                 continue
             if self._exists(name):
@@ -96,7 +96,7 @@ class Attachments:
         names: list[str] = []
         rest = argument
         while found := _MENTION.match(rest):
-            name = found[1] or found[2] or found[3]
+            name = self._named(found)
             if not self._exists(name):
                 if _LOOKS_LIKE_A_FILE.search(name) and not name.lower().endswith(IMAGE_SUFFIXES):
                     self.notices.append(f"there is no file {name}, so @{name} is sent as words")
@@ -104,6 +104,11 @@ class Attachments:
             names.append(name)
             rest = rest[found.end() :].lstrip()
         return names, rest
+
+    def _named(self, found: re.Match[str]) -> str:
+        """The name that a mention means: what ends a clause is no part of it, unless there is such a file."""
+        name: str = found[1] or found[2] or found[3]
+        return name if found[3] is None or self._exists(name) else name.rstrip(".,;:!?)")
 
     def _exists(self, name: str) -> bool:
         return os.path.lexists(self._options.cwd / os.path.expanduser(name))  # noqa: PTH111 (`~nobody` is a name)

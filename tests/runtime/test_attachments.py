@@ -88,6 +88,7 @@ def test_a_damaged_image_in_a_text_is_told_and_other_files_stay_words(tmp_path: 
 def test_what_looks_like_a_file_and_is_none_is_words_and_said(tmp_path: Path):
     for text, told in (
         ("@none.txt say hi", 1),
+        ("@none.txt, say hi", 1),
         ("@src/none say hi", 1),
         ("see @none.png", 1),
         ("@none.png say hi", 1),
@@ -106,6 +107,7 @@ def test_several_files_at_the_beginning_of_one_word(tmp_path: Path):
     made = prompt(tmp_path, '@a.txt @"b c.txt" compare them')
     assert made.endswith("\n\ncompare them") and ">\nA\n<" in made and ">\nB\n<" in made
     assert prompt(tmp_path, "@b c.txt").endswith("B\n</file>")
+    assert prompt(tmp_path, "@a.txt, compare").endswith("\n</file>\n\ncompare")
 
 
 async def test_a_runtime_makes_prompts_with_files_and_knows_what_the_model_has_seen(make: Make):
