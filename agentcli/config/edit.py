@@ -15,9 +15,10 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 
 from agentcli.agent.errors import ConfigError, UsageError
-from agentcli.config.load import parse_settings
+from agentcli.config.load import MOST_WARNINGS, parse_settings
 from agentcli.config.paths import config_file
 from agentcli.config.private_file import locked, write_private
+from agentcli.config.toml_file import read_toml_bytes
 
 
 def set_key(dotted: str, text: str, path: Path | None = None) -> Any:
@@ -89,12 +90,7 @@ def _value(text: str) -> Any:
 
 def _change(path: Path, change: Callable[[TOMLDocument], None], dotted: str) -> None:
     with locked(path):
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            data = b""
-        except OSError as error:
-            raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
+        data = read_toml_bytes(path) or b""
         before = parse_settings(data, path)
         bom = data.startswith(b"\xef\xbb\xbf")
         document = tomlkit.parse(data.decode("utf-8-sig"))
@@ -108,6 +104,7 @@ def _change(path: Path, change: Callable[[TOMLDocument], None], dotted: str) -> 
         except ConfigError as error:
             problem = error.message.partition(": ")[2]
             raise ConfigError(f"{problem}; nothing was changed", hint="give another value") from None
-        if len(after.settings.warnings) > len(before.settings.warnings):
+        known, now = before.settings.warnings, after.settings.warnings
+        if len(now) > len(known) or now[MOST_WARNINGS:] != known[MOST_WARNINGS:]:
             raise UsageError(f"there is no setting {dotted}", hint="agentcli config schema lists them")
         write_private(path, changed)

@@ -3,6 +3,7 @@
 The keyring is only asked for providers that `auth.toml` names: importing it takes 50 ms, and asking may take longer.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from agentcli.agent.errors import CredentialsError
 from agentcli.config.paths import auth_file
 from agentcli.config.private_file import locked, write_private
+from agentcli.config.toml_file import MAX_BYTES, load_toml
+from agentcli.files.reading import read_bytes
 
 SERVICE = "agentcli"
 """What the keyring calls us."""
@@ -108,9 +111,7 @@ def _forget_in_keyring(provider: str) -> None:
 def _read() -> Mapping[str, dict[str, Any]]:
     path = auth_file()
     try:
-        if path.stat().st_mode & 0o077:
-            raise CredentialsError(f"{path}: other users can read it", hint=f"chmod 600 {path}")
-        data = path.read_bytes()
+        data = read_bytes(path, MAX_BYTES, _require_private)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
@@ -118,12 +119,15 @@ def _read() -> Mapping[str, dict[str, Any]]:
     return _parse(path, data)
 
 
-def _parse(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
-    import tomllib  # 10 ms, for those who have no such file
+def _require_private(path: Path, status: os.stat_result) -> None:
+    if status.st_mode & 0o077:
+        raise CredentialsError(f"{path}: other users can read it", hint=f"chmod 600 {path}")
 
+
+def _parse(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
     try:
-        table = tomllib.loads(data.decode("utf-8-sig"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = load_toml(data.decode("utf-8-sig"))
+    except ValueError as error:
         # The message of the parser may quote the line, and with it the key.
         line = getattr(error, "lineno", 1)
         hint = "correct it, or remove it and log in again"

@@ -9,9 +9,12 @@ from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.settings import RULE, ProviderSettings, Settings
-from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml
+from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml, read_toml_bytes
 
 NOT_KEYS = {"warnings"}
+
+MOST_WARNINGS = 20
+"""Lines about the unknown keys of one file."""
 
 
 class SettingsFile(Struct, frozen=True):
@@ -37,13 +40,8 @@ def load_settings(path: Path) -> Settings:
 
 def read_settings(path: Path) -> SettingsFile | None:
     """A file of settings; None if there is none. Raises ConfigError as `load_settings` does."""
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
-    return parse_settings(data, path)
+    data = read_toml_bytes(path)
+    return None if data is None else parse_settings(data, path)
 
 
 def parse_settings(data: bytes, path: Path) -> SettingsFile:
@@ -100,8 +98,12 @@ def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
         for key in keys[:-1]:
             place = place[key]
         del place[keys[-1]]
-        dotted = ".".join(keys)
-        warnings.append(f"{path}:{line_of(text, dotted)}: unknown key {dotted}; it is ignored")
+        # To find a line takes a search of the text.
+        if len(warnings) < MOST_WARNINGS:
+            dotted = ".".join(keys)
+            warnings.append(f"{path}:{line_of(text, dotted)}: unknown key {dotted}; it is ignored")
+    if len(unknown) > MOST_WARNINGS:
+        warnings.append(f"{path}: {len(unknown) - MOST_WARNINGS:,} more unknown keys; they are ignored")
     return warnings
 
 

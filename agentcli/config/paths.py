@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from agentcli.agent.errors import ConfigError
+from agentcli.files.repository import repository_root
 
 
 def home() -> Path:
@@ -40,11 +41,6 @@ def shared_skills_folder() -> Path | None:
         return Path.home() / ".agents" / "skills"
     except RuntimeError:
         return None
-
-
-def repository_root(cwd: Path) -> Path | None:
-    """The nearest folder, from the working one up, that holds `.git`."""
-    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), None)
 
 
 def project_folders(cwd: Path) -> list[Path]:

@@ -10,12 +10,16 @@ from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.paths import config_file, home, project_folders
+from agentcli.files.project_fence import ProjectFence, fence_of
+from agentcli.files.reading import read_bytes
+from agentcli.files.repository import repository_problems
 
 SETTINGS_NAME = ".agentcli.toml"
 SYSTEM_NAME = ".agentcli/SYSTEM.md"
 APPEND_NAME = ".agentcli/APPEND_SYSTEM.md"
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 18
+"""Of a file. To parse as much TOML takes less than a second, whatever it says."""
 
 
 class ProjectFile(Struct, frozen=True):
@@ -42,32 +46,35 @@ def read_project(cwd: Path, *, trust: bool = False) -> Project:
     trust: trust every file as it is, this once.
     """
     files: dict[str, ProjectFile] = {}
-    notices: list[str] = []
+    notices: list[str] = repository_problems(cwd)
+    fence = fence_of(cwd)
     for name in (SETTINGS_NAME, SYSTEM_NAME, APPEND_NAME):
-        path = _find(name, cwd)
-        if path is None:
+        found = _nearest(name, cwd, fence, notices)
+        if found is None:
             continue
         # hashlib (3 ms), for those who have no such file.
         from agentcli.config.trust import is_trusted
 
+        path, data = found
         try:
-            with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-            if len(data) > MAX_BYTES:
-                raise ConfigError(f"{path} is larger than {MAX_BYTES >> 20} MiB")
             files[name] = ProjectFile(name, path, data, trust or is_trusted(path, data))
-        except OSError as error:
-            notices.append(f"{path} cannot be read, so it is ignored: {error.strerror}")
         except ConfigError as error:
             notices.append(f"{path} is ignored: {error}")
     return Project(files, notices)
 
 
-def _find(name: str, cwd: Path) -> Path | None:
+def _nearest(name: str, cwd: Path, fence: ProjectFence, notices: list[str]) -> tuple[Path, bytes] | None:
+    """The nearest file of this name that can be read, and its content; None if there is none."""
     own = {home(), config_file().parent}
     for folder in project_folders(cwd):
         path = folder / name
         # A person who works in their own home folder: that `.agentcli` is theirs, and read as such.
-        if path.is_file() and path.parent not in own:
-            return path
+        if path.parent in own:
+            continue
+        try:
+            return path, read_bytes(path, MAX_BYTES, fence)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            notices.append(f"{path} cannot be read, so it is ignored: {error.strerror}")
     return None

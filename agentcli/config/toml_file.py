@@ -9,6 +9,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from agentcli.agent.errors import ConfigError
+from agentcli.files.reading import read_bytes
+
+MAX_BYTES = 1 << 20
+"""Of a file of settings or keys."""
+MAX_DEPTH = 32
+"""Brackets in brackets, and parts of a dotted key. The parser takes the square of the latter in time."""
 
 T = TypeVar("T")
 
@@ -16,17 +22,43 @@ Refuse = Callable[[str, str], ConfigError]
 """Makes the error of a key: `(key, problem)`."""
 
 
+def read_toml_bytes(path: Path) -> bytes | None:
+    """The content of a file of the user's own; None if there is none.
+
+    Raises:
+        ConfigError: it cannot be read. The message is `FILE:1: …`.
+    """
+    try:
+        return read_bytes(path, MAX_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
+
+
 def parse_toml(data: bytes, path: Path) -> tuple[str, dict[str, Any]]:
     """The text of a file, and what it holds.
 
     Raises:
-        ConfigError: it is not UTF-8 or not TOML. The message is `FILE:LINE: …`.
+        ConfigError: it is not UTF-8, not TOML, or nested too deep. The message is `FILE:LINE: …`.
     """
     text = _decode(data, path)
     try:
-        return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return text, load_toml(text)
+    except ValueError as error:
         raise ConfigError(_at_line(path, text, str(error)), hint="correct the file") from None
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """`tomllib.loads` for a text that anybody may have written.
+
+    Raises:
+        ValueError: it is not TOML (`TOMLDecodeError`), nested too deep, or holds a number that is too long. The message
+            may quote the text.
+    """
+    if text.count("[") + text.count("{") > MAX_DEPTH or text.count(".") > MAX_DEPTH:
+        _check_depth(text)
+    return tomllib.loads(text)
 
 
 def convert(value: object, kind: type[T], place: str, refuse: Refuse) -> T:
@@ -62,12 +94,13 @@ def _with_name(key: str, value: object, kind: type) -> str:
 def line_of(text: str, dotted: str) -> int:
     """The line that sets a key, as near as can be found: the key in its table, else the table, else the first line."""
     table, _, key = re.sub(r"\[.*", "", dotted).rpartition(".")
-    start, prefix = 0, r"(\[\s*)?"
+    # No \s: it would go through all that follows of blank lines, at each of them.
+    start, prefix = 0, r"(\[[ \t]*)?"
     if table:
-        header = re.search(rf"^\s*\[\s*{re.escape(table)}\s*\]", text, re.M)
+        header = re.search(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\]", text, re.M)
         start = header.start() if header else 0
-        prefix += rf"({re.escape(table)}\s*\.\s*)?"
-    found = re.compile(rf"^\s*{prefix}[\"']?{re.escape(key)}[\"']?\s*[=.\]]", re.M).search(text, start)
+        prefix += rf"({re.escape(table)}[ \t]*\.[ \t]*)?"
+    found = re.compile(rf"^[ \t]*{prefix}[\"']?{re.escape(key)}[\"']?[ \t]*[=.\]]", re.M).search(text, start)
     position = found.end() if found else start
     return text.count("\n", 0, position) + 1
 
@@ -78,6 +111,36 @@ def _decode(data: bytes, path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
+
+
+_TOKEN = re.compile(
+    r'"""(?:[^\\"]|\\.|"(?!""))*+"{0,5}|\'\'\'(?:[^\']|\'(?!\'\'))*+\'{0,5}|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?'
+    r"|#[^\n]*+|[\[\]{}.=,\n]",
+    re.S,
+)
+"""Strings and comments as a whole, and the characters that count for depth. A string without its end is one too, so
+that no text is looked at twice."""
+
+
+def _check_depth(text: str) -> None:
+    depth = parts = 0
+    for found in _TOKEN.finditer(text):
+        match found[0]:
+            case "[" | "{":
+                depth += 1
+                parts = 0
+            case "]" | "}":
+                depth = max(depth - 1, 0)
+            case ".":
+                parts += 1
+            case "=" | "," | "\n":
+                parts = 0
+            case _:
+                pass
+        if depth > MAX_DEPTH or parts >= MAX_DEPTH:
+            line = text.count("\n", 0, found.start()) + 1
+            what = "brackets are nested" if depth > MAX_DEPTH else "a dotted key goes"
+            raise ValueError(f"{what} deeper than {MAX_DEPTH} (at line {line}, column 1)")
 
 
 def _at_line(path: Path, text: str, problem: str) -> str:

@@ -12,6 +12,10 @@ from msgspec import Struct
 from agentcli.agent.errors import ConfigError
 from agentcli.config.paths import trust_file
 from agentcli.config.private_file import locked, write_private
+from agentcli.files.reading import read_bytes
+
+MAX_BYTES = 16 << 20
+"""Of the file: about a hundred thousand trusted files."""
 
 
 class TrustStore(Struct):
@@ -32,10 +36,12 @@ def read_trust() -> TrustStore:
     """
     path = trust_file()
     try:
-        return msgspec.json.decode(path.read_bytes(), type=TrustStore)
+        return msgspec.json.decode(read_bytes(path, MAX_BYTES), type=TrustStore)
     except FileNotFoundError:
         return TrustStore()
-    except (OSError, msgspec.MsgspecError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or remove it") from None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}:1: cannot be read: {error}", hint="correct or remove it") from None
 
 

@@ -9,11 +9,15 @@ import msgspec
 from agentcli.agent.errors import UsageError
 from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.messages import AssistantMessage, StopReason, text_of
+from agentcli.files.reading import read_bytes
 from agentcli.headless.json_schema import JsonSchema
 from agentcli.runtime.runtime import Runtime
 
 MOST_CORRECTIONS = 3
 """So often what does not fit goes back to the model."""
+
+MAX_BYTES = 4 << 20
+"""Of the file with the schema."""
 
 _MOST_MISFITS = 20
 """So many of an answer's misfits the model is told at once."""
@@ -99,12 +103,12 @@ class AnswerSchema:
 def _read(path: Path) -> JsonSchema:
     hint = "give another file with --schema"
     try:
-        data = path.expanduser().read_bytes()
+        data = read_bytes(path.expanduser(), MAX_BYTES)
     except OSError as error:
         raise UsageError(f"the schema {path} cannot be read: {error.strerror}", hint=hint) from None
     try:
         return JsonSchema(msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf")))
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"the schema {path} is no JSON: {error}", hint=hint) from None
     except UsageError as error:
         raise UsageError(f"the schema {path}: {error.message}", hint=error.hint or hint) from None

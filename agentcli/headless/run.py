@@ -1,5 +1,6 @@
 """A one-shot run: one prompt, the answer on stdout, everything else on stderr."""
 
+import asyncio
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,6 @@ from agentcli.headless.output_format import OutputFormat
 from agentcli.headless.signals import StopSignals
 from agentcli.headless.stdin import read_piped
 from agentcli.headless.text_output import TextOutput
-from agentcli.runtime.attachments import build_prompt
 from agentcli.runtime.runtime import Runtime, RuntimeOptions
 
 if TYPE_CHECKING:
@@ -86,15 +86,17 @@ class _OneRun:
         try:
             self._attach(runtime)
             if not self.stopping.signal.aborted:
-                await self._prompt(runtime, build_prompt(words, runtime.cwd, piped, runtime.expand), notice)
+                message = await _message(runtime, words, piped)
+                notices = [*runtime.attachments.notices, *([notice] if notice else [])]
+                await self._prompt(runtime, message, notices)
             self.text.end_line()
         finally:
             await runtime.close()
         return self._finish(runtime)
 
-    async def _prompt(self, runtime: Runtime, message: UserMessage, notice: str | None) -> None:
+    async def _prompt(self, runtime: Runtime, message: UserMessage, notices: list[str]) -> None:
         runtime.require_ready()
-        for line in [*runtime.notices, *_price_notices(runtime), *([notice] if notice else [])]:
+        for line in [*runtime.notices, *_price_notices(runtime), *notices]:
             await runtime.notify(line)
         if not self.stopping.signal.aborted and not self.outlet.broken:
             await runtime.prompt(message)
@@ -156,6 +158,13 @@ class _OneRun:
             fits = self.schema.json is not None
             result = replace(result, text=self.schema.json, data=self.schema.data) if fits else result
         JsonLines(self.outlet).write(result)
+
+
+async def _message(runtime: Runtime, words: Sequence[str], piped: str) -> UserMessage:
+    build = runtime.attachments.build_prompt
+    if not any("@" in word for word in words):
+        return build(words, piped, runtime.expand)
+    return await asyncio.to_thread(build, words, piped, runtime.expand)
 
 
 def _price_notices(runtime: Runtime) -> list[str]:

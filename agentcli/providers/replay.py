@@ -29,7 +29,11 @@ from agentcli.agent.messages import (
 )
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
+from agentcli.files.reading import read_bytes
 from agentcli.providers.http import HttpClients
+
+MAX_BYTES = 1 << 30
+"""Of a recording."""
 
 PIECE = 24
 """Characters of one delta: about what a server sends at a time."""
@@ -102,7 +106,7 @@ def read_answers(path: Path) -> list[AssistantMessage]:
 @lru_cache(maxsize=2)
 def _read_answers(path: Path, mtime_ns: int, size: int) -> list[AssistantMessage]:
     # Read once for all requests of a run; the file's time and size tell when it has to be read again.
-    first, *rest = path.read_bytes().split(b"\n")
+    first, *rest = read_bytes(path, MAX_BYTES).split(b"\n")
     header = _decoded(first)
     if header is None or header.type != "session":
         raise UsageError(f"{path} is no recorded session", hint="its first line must be a header of type `session`")

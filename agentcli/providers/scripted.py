@@ -31,6 +31,7 @@ from agentcli.agent.errors import BadRequestError, ConfigError, ProviderError
 from agentcli.agent.messages import AssistantMessage, StopReason, Usage
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
+from agentcli.files.reading import read_bytes
 from agentcli.providers.http import HttpClients
 
 
@@ -125,6 +126,10 @@ def _error(step: Step) -> ProviderError:
     return kinds.get(step.error or "", ProviderError)(step.text or "scripted error", retry_after=step.retry_after)
 
 
+MAX_BYTES = 1 << 30
+"""Of a script."""
+
+
 def read_script(path: Path) -> list[list[Step]]:
     """The answers in a file of JSON lines.
 
@@ -132,7 +137,7 @@ def read_script(path: Path) -> list[list[Step]]:
         ConfigError: it cannot be read, or a line is no step.
     """
     try:
-        lines = path.expanduser().read_bytes().splitlines()
+        lines = read_bytes(path.expanduser(), MAX_BYTES).splitlines()
     except OSError as error:
         raise ConfigError(f"the script {path} cannot be read: {error.strerror}", hint="give the path of one") from None
     answers: list[list[Step]] = [[]]
@@ -141,7 +146,7 @@ def read_script(path: Path) -> list[list[Step]]:
             continue
         try:
             step = msgspec.json.decode(line, type=Step)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ConfigError(f"{path}:{number}: {error}", hint="each line is one step of an answer") from None
         answers[-1].append(step)
         if step.stop is not None or step.error is not None:

@@ -6,7 +6,7 @@ pays for looking at a few folders (1 ms).
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,11 @@ from agentcli.agent.tools import AgentTool
 from agentcli.config.paths import home, project_folders, shared_skills_folder
 from agentcli.config.project import APPEND_NAME, SYSTEM_NAME, Project
 from agentcli.config.settings import PermissionMode, Settings
+from agentcli.files.reading import Judge, decode, read_bytes
 from agentcli.runtime.context_files import find_context_files
 from agentcli.runtime.events import NoticeEvent
 from agentcli.runtime.extension_api import GROUP, ExtensionApi, failure
+from agentcli.runtime.file_judge import file_judge
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.system_prompt import PromptPart, prompt_parts
 from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES
@@ -26,6 +28,9 @@ from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOO
 if TYPE_CHECKING:
     from agentcli.runtime.permission_gate import PermissionGate
     from agentcli.runtime.slash_commands import SlashCommand, SlashCommands
+
+MAX_BYTES = 1 << 20
+"""Of the user's `SYSTEM.md` and of a list of entry points."""
 
 
 class Additions:
@@ -42,7 +47,8 @@ class Additions:
         self._options = options
         self._settings = settings
         self._project = project
-        self._slash = _slash_commands(cwd)
+        self._judge = file_judge(cwd, settings.permissions.deny)
+        self._slash = _slash_commands(cwd, self._judge)
         self._agent: Agent | None = None
         self._gate: PermissionGate | None = None
         self._free_folders: list[Path] = []
@@ -71,7 +77,7 @@ class Additions:
 
     def prompt_parts(self) -> list[PromptPart]:
         """The parts of the system prompt. What cannot be read is left out and becomes a notice."""
-        context_files, notices = find_context_files(home(), self._cwd)
+        context_files, notices = find_context_files(home(), self._cwd, self._judge)
         self.notices += notices
         base = self._project.trusted_text(SYSTEM_NAME) or self._own_text("SYSTEM.md")
         appended = [self._own_text("APPEND_SYSTEM.md"), self._project.trusted_text(APPEND_NAME)]
@@ -163,8 +169,8 @@ class Additions:
         self.api.before_tool_call(self._gate)
 
     def _load_extensions(self) -> None:
-        files = _python_files(home() / "extensions")
-        packages = _packages_with_extensions(self._cwd)
+        files = _python_files(home() / "extensions", self.notices)
+        packages = _packages_with_extensions(self._cwd, self.notices)
         if files or packages:
             from agentcli.runtime.extensions import load_extensions
 
@@ -173,12 +179,15 @@ class Additions:
     def _own_text(self, name: str) -> str | None:
         path = home() / name
         try:
-            return path.read_bytes().decode("utf-8-sig", "replace").strip() or None
+            text, is_whole = decode(read_bytes(path, MAX_BYTES, self._judge))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             self.notices.append(f"{path} cannot be read, so it is left out: {error.strerror}")
             return None
+        if not is_whole:
+            self.notices.append(f"{path} is not UTF-8; what cannot be read in it is replaced")
+        return text.strip() or None
 
     def _guarded(self, extension: str, listener: Any) -> Any:
         """A listener of an extension: one that raises is told once."""
@@ -212,14 +221,14 @@ def mode_of(options: RuntimeOptions, settings: Settings) -> PermissionMode:
     return options.permission_mode or settings.permissions.mode or default
 
 
-def _slash_commands(cwd: Path) -> "SlashCommands | None":
+def _slash_commands(cwd: Path, judge: Judge) -> "SlashCommands | None":
     """Templates and skills; None if there is no folder of them."""
     prompts, skills = resource_folders(cwd)
     if not prompts and not skills:
         return None
     from agentcli.runtime.slash_commands import SlashCommands
 
-    return SlashCommands(prompts, skills)
+    return SlashCommands(prompts, skills, judge)
 
 
 def resource_folders(cwd: Path) -> tuple[list[Path], list[Path]]:
@@ -230,18 +239,27 @@ def resource_folders(cwd: Path) -> tuple[list[Path], list[Path]]:
     skills = [home() / "skills", *([shared] if shared else [])]
     for folder in projects:
         skills += [folder / ".agentcli" / "skills", folder / ".agents" / "skills"]
-    return [each for each in prompts if each.is_dir()], [each for each in skills if each.is_dir()]
+    # Who works in their home folder has the same folders twice.
+    return _existing(prompts), _existing(skills)
 
 
-def _python_files(folder: Path) -> list[Path]:
+def _existing(folders: Iterable[Path]) -> list[Path]:
+    # Path.is_dir raises where a parent may not be looked into.
+    return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]  # noqa: PTH112
+
+
+def _python_files(folder: Path, notices: list[str]) -> list[Path]:
     try:
         files = sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        notices.append(f"{folder} cannot be read, so it adds no extensions: {error.strerror}")
+        return []
     return [file for file in files if file.suffix == ".py" and not file.name.startswith(("_", "."))]
 
 
-def _packages_with_extensions(cwd: Path) -> Sequence[Path]:
+def _packages_with_extensions(cwd: Path, notices: list[str]) -> Sequence[Path]:
     """The metadata folders of installed packages that name our group of entry points.
 
     `importlib.metadata` would say the same in 30 ms; this takes 1. The working folder does not count: it may be
@@ -255,6 +273,11 @@ def _packages_with_extensions(cwd: Path) -> Sequence[Path]:
         for name in os.listdir(entry):  # noqa: PTH208 (a Path for each takes twice the time)
             if name.endswith((".dist-info", ".egg-info")):
                 path = Path(entry, name, "entry_points.txt")
-                if path.is_file() and f"[{GROUP}]".encode() in path.read_bytes():
-                    found.append(path.parent)
+                try:
+                    if f"[{GROUP}]".encode() in read_bytes(path, MAX_BYTES):
+                        found.append(path.parent)
+                except (FileNotFoundError, NotADirectoryError):
+                    continue
+                except OSError as error:
+                    notices.append(f"{path} cannot be read, so it adds no extensions: {error.strerror}")
     return found

@@ -1,104 +1,128 @@
-"""Attachments: how piped input, `@file` arguments and words become one prompt."""
+"""Attachments: how piped input, `@file` arguments and words become one prompt. What `@` attaches is what `read` shows.
 
-import base64
+A word that is `@path` attaches the file: its text as far as `read` gives it, or the image. So does `@path` at the
+beginning of a longer text, if there is such a file. Elsewhere in a text only images are attached; the name of any other
+file stays a word, and the model reads it if it needs to.
+"""
+
+import os
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from agentcli.agent.errors import UsageError
-from agentcli.agent.messages import ImageContent, TextContent, UserContent, UserMessage
+from msgspec.structs import replace
+
+from agentcli.agent.errors import ToolError, UsageError
+from agentcli.agent.messages import ImageContent, TextContent, UserContent, UserMessage, text_of
 from agentcli.agent.surrogates import without_surrogates
+from agentcli.agent.tools import AgentToolResult
+from agentcli.tools.image_file import IMAGE_SUFFIXES
+from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.options import ToolOptions
 
-MAX_FILE_BYTES = 1 << 20
-"""A larger file is better read by the agent, in parts."""
+__all__ = ["IMAGE_SUFFIXES", "Attachments"]
 
-IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 _MENTION = re.compile(r"""(?<!\S)@(?:"([^"\n]+)"|'([^'\n]+)'|(\S+))""")
-_IMAGE_TYPES = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
+_LOOKS_LIKE_A_FILE = re.compile(r"[/~]|\.\w{1,8}$")
 
 
-def build_prompt(
-    arguments: Sequence[str], cwd: Path, piped: str = "", expand: Callable[[str], str] = str
-) -> UserMessage:
-    """One message: piped text, files, words, in this order, with a blank line between.
-
-    Args:
-        arguments: words, and `@path` for files (images are attached as such).
-        cwd: where relative paths start.
-        piped: what came on standard input.
-        expand: what the words stand for: `Runtime.expand`.
-
-    Raises:
-        UsageError: there is nothing to send, or a file cannot be attached.
+class Attachments:
+    """Args:
+    options: those of the tools: the working folder and the limits of one file.
+    known: where it is noted which state of a file the model has seen.
     """
-    parts: list[str] = [piped.strip("\n")] if piped.strip() else []
-    images: list[ImageContent] = []
-    words: list[str] = []
-    for argument in arguments:
-        path = _attached(argument, cwd)
-        if path is None:
-            words.append(argument)
-            continue
-        text, image = _read(path)
-        parts.append(text)
-        images += [image] if image else []
-    if instruction := " ".join(words).strip():
-        parts.append(expand(instruction))
-    if not parts:
-        raise UsageError("there is no prompt", hint='agentcli run "what to do", or pipe it in')
-    content: list[UserContent] = [TextContent(without_surrogates("\n\n".join(parts))), *images]
-    return UserMessage(content)
+
+    def __init__(self, options: ToolOptions, known: KnownFiles | None = None) -> None:
+        self._options = options
+        self._known = known or KnownFiles()
+        self.notices: list[str] = []
+        """What looked like a file and is sent as words, a line each."""
+
+    def build_prompt(
+        self, arguments: Sequence[str], piped: str = "", expand: Callable[[str], str] = str
+    ) -> UserMessage:
+        """One message: piped text, files, words, in this order, with a blank line between. Blocks.
+
+        Args:
+            arguments: words, and `@path` for files.
+            piped: what came on standard input.
+            expand: what the words stand for: `Runtime.expand`.
+
+        Raises:
+            UsageError: there is nothing to send, or a file cannot be attached.
+        """
+        parts: list[str] = [piped.strip("\n")] if piped.strip() else []
+        images: list[ImageContent] = []
+        words: list[str] = []
+        for argument in arguments:
+            names, rest = self._split(argument)
+            for name in names:
+                result = self._read(name)
+                parts.append(f'<file name="{result.details.path}">\n{text_of(result.content).rstrip()}\n</file>')
+                images += _images(result)
+            words += [rest] if rest or not names else []
+        if instruction := " ".join(words).strip():
+            images += self.images_in(instruction)
+            parts.append(expand(instruction))
+        if not parts:
+            raise UsageError("there is no prompt", hint='agentcli run "what to do", or pipe it in')
+        content: list[UserContent] = [TextContent(without_surrogates("\n\n".join(parts))), *images]
+        return UserMessage(content)
+
+    def images_in(self, text: str) -> list[ImageContent]:
+        """The image files that a text names as `@path`, or `@"a path"`, each once. What is no image stays words.
+
+        Blocks while an image is decoded, and made smaller if it has to be.
+
+        Raises:
+            UsageError: an image is damaged or too large, or cannot be read.
+        """
+        images: dict[str, list[ImageContent]] = {}
+        for found in _MENTION.finditer(text):
+            name = self._named(found)
+            if not name.lower().endswith(IMAGE_SUFFIXES) or name in images:
+                continue
+            if self._exists(name):
+                images[name] = _images(self._read(name))
+            else:
+                self.notices.append(f"there is no file {name}, so @{name} is sent as words")
+        return [image for each in images.values() for image in each]
+
+    def _split(self, argument: str) -> tuple[list[str], str]:
+        """The files that an argument begins with, and the words after them."""
+        if not argument.startswith("@") or len(argument) == 1:
+            return [], argument
+        if self._exists(argument[1:]) or not any(character.isspace() for character in argument):
+            return [argument[1:]], ""
+        names: list[str] = []
+        rest = argument
+        while found := _MENTION.match(rest):
+            name = self._named(found)
+            if not self._exists(name):
+                if _LOOKS_LIKE_A_FILE.search(name) and not name.lower().endswith(IMAGE_SUFFIXES):
+                    self.notices.append(f"there is no file {name}, so @{name} is sent as words")
+                break
+            names.append(name)
+            rest = rest[found.end() :].lstrip()
+        return names, rest
+
+    def _named(self, found: re.Match[str]) -> str:
+        """The name that a mention means: what ends a clause is no part of it, unless there is such a file."""
+        name: str = found[1] or found[2] or found[3]
+        return name if found[3] is None or self._exists(name) else name.rstrip(".,;:!?)")
+
+    def _exists(self, name: str) -> bool:
+        return os.path.lexists(self._options.cwd / os.path.expanduser(name))  # noqa: PTH111 (`~nobody` is a name)
+
+    def _read(self, name: str) -> AgentToolResult:
+        from agentcli.tools.read import ReadToolInput, read_file  # 3 ms, for who attaches something
+
+        # Whether the model takes images is decided at each request: the next one may.
+        options = replace(self._options, image_input=True)
+        try:
+            return read_file(ReadToolInput(path=name), options, self._known, lambda: False)
+        except ToolError as error:
+            raise UsageError(f"@{name} cannot be attached: {error.message}", hint=error.hint) from None
 
 
-def images_in(text: str, cwd: Path) -> list[ImageContent]:
-    """The image files that a text names as `@path`, or `@"a path"`, each once. What is no image stays words.
-
-    Raises:
-        UsageError: an image is too large to attach, or cannot be read.
-    """
-    images: dict[Path, ImageContent] = {}
-    for found in _MENTION.finditer(text):
-        path = cwd / Path(found[1] or found[2] or found[3].rstrip(".,;:!?)")).expanduser()
-        if path.suffix.lower() in IMAGE_SUFFIXES and path not in images and path.is_file():
-            _, image = _read(path)
-            if image is not None:
-                images[path] = image
-    return list(images.values())
-
-
-def _attached(argument: str, cwd: Path) -> Path | None:
-    """The file that an argument names, or None if it is words: `@` and a blank somewhere, and there is no such file."""
-    if not argument.startswith("@") or len(argument) == 1:
-        return None
-    path = cwd / Path(argument[1:]).expanduser()
-    if not path.exists() and any(character.isspace() for character in argument):
-        return None
-    return path
-
-
-def _read(path: Path) -> tuple[str, ImageContent | None]:
-    try:
-        if not path.is_file():
-            problem = "is not a file" if path.exists() else "does not exist"
-            raise UsageError(f"the file {path} {problem}", hint="name another after the @")
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise UsageError(f"the file {path} is too large to attach ({size:,} bytes)", hint="name it without the @")
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"the file {path} cannot be read: {error.strerror}", hint="name another after the @") from None
-    for magic, mime_type in _IMAGE_TYPES.items():
-        if data.startswith(magic):
-            return f'<file name="{path}"></file>', ImageContent(base64.b64encode(data).decode(), mime_type)
-    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-        return f'<file name="{path}"></file>', ImageContent(base64.b64encode(data).decode(), "image/webp")
-    if b"\0" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UsageError(f"the file {path} is binary", hint="name it without the @")
-    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    text = data.decode(encoding, "replace")
-    return f'<file name="{path}">\n{text.rstrip()}\n</file>', None
+def _images(result: AgentToolResult) -> list[ImageContent]:
+    return [block for block in result.content if isinstance(block, ImageContent)]

@@ -7,10 +7,21 @@ An extension is a module with `register(api)`: a file in `~/.agentcli/extensions
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
+from agentcli.files.reading import read_bytes
 from agentcli.runtime.extension_api import GROUP, ExtensionApi, failure
+
+MAX_BYTES = 16 << 20
+
+
+class _Loader(SourceFileLoader):
+    """Reads the module's file, and the compiled one beside it, only if nothing can block."""
+
+    def get_data(self, path: str) -> bytes:
+        return read_bytes(Path(path), MAX_BYTES)
 
 
 def load_extensions(api: ExtensionApi, files: Sequence[Path], packages: Sequence[Path]) -> list[str]:
@@ -44,10 +55,11 @@ def load_extensions(api: ExtensionApi, files: Sequence[Path], packages: Sequence
 
 def _load_file(path: Path) -> Any:
     name = f"agentcli_extension_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    loader = _Loader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    if spec is None:
         raise ImportError(f"{path} is no module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     return module

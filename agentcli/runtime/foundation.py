@@ -11,7 +11,7 @@ from agentcli.agent.agent import Agent
 from agentcli.config import key_store
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
-from agentcli.config.masking import password_in, remember_environment, remember_key
+from agentcli.config.masking import mask, password_in, remember_environment, remember_key
 from agentcli.config.paths import home, sessions_folder
 from agentcli.config.settings import Settings
 from agentcli.providers.catalog import Catalog
@@ -81,7 +81,8 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         model=decision.model,
         thinking_level=decision.thinking_level,
         stream_function=client,
-        system_prompt=build_system_prompt(additions.prompt_parts()),
+        # Known keys are masked in it as in all that is said: a context file may hold one.
+        system_prompt=mask(build_system_prompt(additions.prompt_parts())),
         tools=[masked_tool(tool) for tool in tools.values()],
         messages=messages_to_go_on_with(context),
         steering_mode=settings.steering_mode,

@@ -22,7 +22,7 @@ def _fields(lines: list[str]) -> dict[str, str]:
         if found is None:
             continue
         value = (found[2] or "").strip()
-        below = _indented(lines[place + 1 :])
+        below = _indented(lines, place + 1)
         if re.fullmatch(r"[>|][+-]?\d*", value):
             value = ("\n" if value.startswith("|") else " ").join(below)
         elif value[:1] not in ("'", '"') and below and not below[0].startswith("- "):
@@ -31,10 +31,12 @@ def _fields(lines: list[str]) -> dict[str, str]:
     return fields
 
 
-def _indented(lines: list[str]) -> list[str]:
-    """The lines that belong to the key above them."""
+def _indented(lines: list[str], start: int) -> list[str]:
+    """The lines from `start` on that belong to the key above them."""
     block: list[str] = []
-    for line in lines:
+    # A slice would copy all that follows, for each key.
+    for place in range(start, len(lines)):
+        line = lines[place]
         if line.strip() and not line.startswith((" ", "\t")):
             break
         block.append(line.strip())

@@ -12,6 +12,7 @@ from agentcli.agent.messages import AgentMessage, AssistantMessage, BashExecutio
 from agentcli.agent.models import Model, ThinkingLevel, supported_thinking_levels
 from agentcli.config.masking import mask, mask_data
 from agentcli.config.settings import PermissionMode
+from agentcli.runtime.attachments import Attachments
 from agentcli.runtime.changed_files import ChangedFiles
 from agentcli.runtime.chosen_model import ChosenModel
 from agentcli.runtime.compaction import CompactionReason, Compactor
@@ -64,6 +65,8 @@ class Runtime:
         self.cwd = foundation.cwd
         self.notices = foundation.notices
         """What the person should know before the first prompt, a line each."""
+        self.attachments = Attachments(foundation.tool_options, foundation.toolset.files.known)
+        """Makes prompts with files of names: `attachments.build_prompt(["@a.py", "what is it?"])`."""
         self._recorder = recorder
         self._additions = foundation.additions
         self._toolset = foundation.toolset

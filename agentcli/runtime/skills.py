@@ -4,12 +4,14 @@
 `disable-model-invocation: true` leaves a skill to `/skill:name` alone.
 """
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
+from agentcli.files.reading import Judge, decode, read_bytes
 from agentcli.runtime.frontmatter import split_frontmatter
 
 MAX_NAME = 64
@@ -22,22 +24,27 @@ class Skill(Struct, frozen=True):
     description: str
     path: Path
     """Of its `SKILL.md`."""
+    judge: Judge
+    """Of what it may be when it is read again."""
     listed: bool
     """Whether the model is told of it."""
 
 
-def find_skills(folders: Iterable[Path]) -> tuple[list[Skill], list[str]]:
-    """The skills in folders of skills, and a line for each that is wrong. Of one name, the first counts."""
+def find_skills(folders: Iterable[Path], judge: Judge) -> tuple[list[Skill], list[str]]:
+    """The skills in folders of skills, and a line for each that is wrong. Of one name, the first counts.
+
+    Args:
+        judge: refuses a file that is not to be read.
+    """
     skills: dict[str, Skill] = {}
     notices: list[str] = []
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for folder in folders:
-        for path in sorted(folder.glob("*/SKILL.md")):
-            real = path.resolve()
-            if real in seen or not path.is_file():
+        for path in _files(folder, notices):
+            real = os.path.realpath(path)
+            if real in seen or (skill := _read(path, judge)) is None:
                 continue
             seen.add(real)
-            skill = _read(path)
             if isinstance(skill, str):
                 notices.append(f"{path}: {skill}; the skill is left out")
             elif skill.name in skills:
@@ -60,18 +67,32 @@ def skills_part(skills: Iterable[Skill]) -> str:
 
 
 def skill_block(skill: Skill, arguments: str) -> str:
-    """A skill as the person calls it: its whole text, and what they said after its name."""
-    _, body = split_frontmatter(skill.path.read_text("utf-8", "replace"))
+    """A skill as the person calls it: its whole text, and what they said after its name. Raises OSError."""
+    _, body = split_frontmatter(_text(skill.path, skill.judge))
     block = f'<skill name="{skill.name}" folder="{skill.path.parent}">\n{body.strip()}\n</skill>'
     return f"{block}\n\n{arguments}" if arguments else block
 
 
-def _read(path: Path) -> Skill | str:
-    """The skill, or what is wrong with it."""
+def _files(folder: Path, notices: list[str]) -> list[Path]:
+    """Where a `SKILL.md` may be."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return f"it is larger than {MAX_BYTES >> 10} KiB"
-        fields, _ = split_frontmatter(path.read_text("utf-8", "replace"))
+        return [inner / "SKILL.md" for inner in sorted(folder.iterdir())]
+    except OSError as error:
+        notices.append(f"{folder} cannot be read, so its skills are left out: {error.strerror}")
+        return []
+
+
+def _text(path: Path, judge: Judge) -> str:
+    text, _ = decode(read_bytes(path, MAX_BYTES, judge))
+    return text
+
+
+def _read(path: Path, judge: Judge) -> Skill | str | None:
+    """The skill, or what is wrong with it; None if there is none."""
+    try:
+        fields, _ = split_frontmatter(_text(path, judge))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     name = fields.get("name") or path.parent.name
@@ -81,4 +102,4 @@ def _read(path: Path) -> Skill | str:
     if not description:
         return "it has no description"
     listed = fields.get("disable-model-invocation", "").lower() not in ("true", "yes")
-    return Skill(name, description[:MAX_DESCRIPTION], path, listed)
+    return Skill(name, description[:MAX_DESCRIPTION], path, judge, listed)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agentcli.files.reading import Judge, decode, read_bytes
 from agentcli.runtime.frontmatter import split_frontmatter
 from agentcli.runtime.skills import Skill, find_skills, skill_block
 from agentcli.runtime.templates import fill_in, split_arguments
@@ -40,15 +41,16 @@ class SlashCommands:
     """Args:
     prompt_folders: folders with templates, those that count first.
     skill_folders: folders with skills, those that count first.
+    judge: refuses a file that is not to be read.
     """
 
-    def __init__(self, prompt_folders: Iterable[Path], skill_folders: Iterable[Path]) -> None:
-        self.skills, self.notices = find_skills(skill_folders)
+    def __init__(self, prompt_folders: Iterable[Path], skill_folders: Iterable[Path], judge: Judge) -> None:
+        self.skills, self.notices = find_skills(skill_folders, judge)
         self._skills = {skill.name: skill for skill in self.skills}
         self._templates: dict[str, Template] = {}
         for folder in prompt_folders:
             for path in sorted(folder.glob("*.md")):
-                template = self._read(path)
+                template = self._read(path, judge)
                 if template is not None:
                     self._templates.setdefault(template.name, template)
 
@@ -71,17 +73,17 @@ class SlashCommands:
         template = self._templates.get(found[2])
         return text if template is None else fill_in(template.text, split_arguments(written), written)
 
-    def _read(self, path: Path) -> Template | None:
+    def _read(self, path: Path, judge: Judge) -> Template | None:
         try:
-            with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
+            whole, is_whole = decode(read_bytes(path, MAX_BYTES, judge))
+        except FileNotFoundError:
+            return None  # a link to nothing
         except OSError as error:
             self.notices.append(f"{path} cannot be read, so there is no /{path.stem}: {error.strerror}")
             return None
-        if len(data) > MAX_BYTES:
-            self.notices.append(f"{path} is larger than {MAX_BYTES >> 10} KiB, so there is no /{path.stem}")
-            return None
-        fields, text = split_frontmatter(data.decode("utf-8", "replace"))
+        if not is_whole:
+            self.notices.append(f"{path} is not UTF-8; what cannot be read in it is replaced")
+        fields, text = split_frontmatter(whole)
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
         return Template(
             path.stem, path, fields.get("description") or first, fields.get("argument-hint", ""), text.strip()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 _PLACES = re.compile(
     r"\$(?:(?P<digit>[1-9](?!\d))|(?P<all>@|ARGUMENTS\b)"
-    r"|\{(?P<name>[1-9]\d*|@|ARGUMENTS)(?::-(?P<default>[^}]*)|:(?P<start>\d+)(?::(?P<length>\d+))?)?\})"
+    r"|\{(?P<name>[1-9]\d*|@|ARGUMENTS)(?::-(?P<default>(?:[^}$]++|\$(?!\{))*+)|:(?P<start>\d+)(?::(?P<length>\d+))?)?\})"
 )
 
 

@@ -187,7 +187,7 @@ def decode_header(line: bytes) -> SessionHeader | None:
     """The header, or None if the line is none."""
     try:
         return _header_decoder.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

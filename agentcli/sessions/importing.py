@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from agentcli.agent.errors import SessionError
+from agentcli.files.reading import FileProblem, open_file
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.formats import is_foreign, translate
 from agentcli.sessions.ids import new_id, now_iso
@@ -30,11 +31,9 @@ def read_import(path: Path) -> Import:
     Raises:
         SessionError: `not_found`, `not_a_session`, `storage`.
     """
-    if not path.is_file():
-        problem = f"{path} is not a file" if path.exists() else f"there is no file {path}"
-        raise SessionError("not_found", problem, hint="give the path of a session file")
+    hint = "give the path of a session file"
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             first, second = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
             header = _record(first)
             if header is None or header.get("type") != "session" or not isinstance(header.get("id"), str):
@@ -42,6 +41,10 @@ def read_import(path: Path) -> Import:
             foreign = is_foreign(first, second)
             file.seek(len(first))
             raw = [line.rstrip(b"\r\n") for line in file]
+    except (FileNotFoundError, NotADirectoryError):
+        raise SessionError("not_found", f"there is no file {path}", hint=hint) from None
+    except FileProblem as error:
+        raise SessionError("not_found", f"{path} cannot be read: {error.reason}", hint=hint) from None
     except OSError as error:
         raise storage_error(path, error) from None
     lines = [line for line in raw if line.strip()]

@@ -13,6 +13,7 @@ from io import FileIO
 from pathlib import Path
 
 from agentcli.agent.errors import SessionError
+from agentcli.files.reading import OPEN_FLAGS, FileProblem, open_file, require_regular
 from agentcli.sessions.entries import (
     Entry,
     SessionHeader,
@@ -95,7 +96,8 @@ class JsonlSessionStorage(SessionStorage):
     def _load(self, flags: int) -> None:
         self._is_new = False
         try:
-            self._descriptor = os.open(self.path, flags | os.O_CLOEXEC)
+            self._descriptor = os.open(self.path, flags | OPEN_FLAGS)
+            require_regular(self.path, os.fstat(self._descriptor))
             with FileIO(self._descriptor, "rb", closefd=False) as file:
                 self._take_in(scan_lines(file))
         except OSError as error:
@@ -307,13 +309,16 @@ def read_header(path: Path) -> SessionHeader:
     Raises:
         SessionError: `not_found`, `not_a_session`, `old_format`, `storage`.
     """
-    if not path.is_file():
-        raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             first = file.readline(HEADER_BYTES)
             header = decode_header(first)
             foreign = is_foreign(first, file.readline(HEADER_BYTES))
+    except (FileNotFoundError, NotADirectoryError):
+        hint = "see: agentcli sessions list"
+        raise SessionError("not_found", f"there is no session file {path}", hint=hint) from None
+    except FileProblem as error:
+        raise SessionError("not_a_session", f"{path} is not a session file: {error.reason}") from None
     except OSError as error:
         raise storage_error(path, error) from None
     if foreign:

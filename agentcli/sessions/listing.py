@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
 from agentcli.agent.text import one_line
+from agentcli.files.reading import open_file
 from agentcli.sessions.entries import (
     MessageEntry,
     SessionHeader,
@@ -49,7 +50,7 @@ class SessionInfo(Struct, frozen=True):
 def read_info(path: Path) -> SessionInfo | None:
     """A session's entry in a list; None if the file is no session, or cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             status = os.fstat(file.fileno())
             head = file.read(HEAD_BYTES)
             header = decode_header(head.partition(b"\n")[0])

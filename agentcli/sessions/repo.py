@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
+from agentcli.files.reading import open_file
 from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
 from agentcli.sessions.entries import SessionHeader, decode_entry, is_said_by_user
 from agentcli.sessions.ids import new_id, now_iso
@@ -150,7 +151,7 @@ class JsonlSessionRepo:
         """
         if "/" in reference or reference.endswith(".jsonl"):
             path = Path(reference).expanduser()
-            if not path.is_file():
+            if not path.exists():
                 raise SessionError("not_found", f"there is no session file {path}", hint="see: agentcli sessions list")
             return path
         for scope in (cwd, None) if cwd else (None,):
@@ -205,7 +206,7 @@ class JsonlSessionRepo:
 def _is_ours(path: Path) -> bool:
     from agentcli.sessions.formats import is_foreign
 
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return not is_foreign(file.readline(1 << 16), file.readline(1 << 16))
 
 

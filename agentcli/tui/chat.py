@@ -18,7 +18,6 @@ from textual.message import Message
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.messages import AgentMessage, CustomMessage, UserMessage, text_of
 from agentcli.agent.queues import PendingMessageQueue
-from agentcli.runtime.attachments import images_in
 from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
@@ -122,7 +121,8 @@ class Chat:
         """Start a run, or reach the one that goes on. False if it could not be sent; the transcript says why."""
         runtime = self.runtime
         try:
-            images = images_in(text, runtime.cwd)
+            images = runtime.attachments.images_in(text)
+            self._tell_attachments()
             if not runtime.is_busy:
                 self._prompts += 1
                 began = time.monotonic()
@@ -136,6 +136,11 @@ class Chat:
             self.conversation.failure(error)
             return False
         return True
+
+    def _tell_attachments(self) -> None:
+        notices = self.runtime.attachments.notices
+        while notices:
+            self.conversation.notice(notices.pop(0))
 
     def stop(self) -> list[str]:
         """End the run and the person's command. Returns the texts of what was queued, which waits no more."""

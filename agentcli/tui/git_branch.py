@@ -2,27 +2,20 @@
 
 from pathlib import Path
 
-MOST_PARENTS = 40
+from agentcli.files.repository import git_directory, head_of, repository_root
 
 
 def branch_of(folder: Path) -> str:
     """The branch's name, the first characters of the commit if it is none, or nothing outside of a repository."""
+    root = repository_root(folder)
+    directory = git_directory(root) if root is not None else None
     try:
-        head = next((found for parent in [folder, *folder.parents][:MOST_PARENTS] if (found := _head_of(parent))), None)
-        text = head.read_text("utf-8", "replace").strip() if head else ""
+        text = head_of(directory) if directory is not None else ""
     except OSError:
-        # A repository that cannot be read has no branch to show.
+        # It was there a moment ago.
         return ""
+    # A name in another encoding can be shown, not printed.
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
     if text.startswith("ref: "):
         return text.removeprefix("ref: ").removeprefix("refs/heads/")
     return text[:8]
-
-
-def _head_of(folder: Path) -> Path | None:
-    """The file HEAD of a repository or worktree that begins in this folder."""
-    git = folder / ".git"
-    if git.is_dir():
-        return git / "HEAD"
-    if git.is_file() and (text := git.read_text("utf-8", "replace").strip()).startswith("gitdir: "):
-        return folder / text.removeprefix("gitdir: ") / "HEAD"
-    return None

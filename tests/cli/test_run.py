@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.command import AGENTCLI, Command
 from tests.fake_server import Call, FakeServer, Reply
+from tests.files.images import PNG
 
 PILOT = "agentcli: no model is configured, so the offline pilot answers; it is not a language model (agentcli models)\n"
 
@@ -120,7 +121,7 @@ def test_a_closed_stdin_is_no_stdin(command: Command):
 
 def test_an_image_is_attached_as_one(command: Command, server: FakeServer):
     command.use_server(server.url, '[models."fake/m1"]\ninput = ["text", "image"]')
-    (command.folder / "dot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    (command.folder / "dot.png").write_bytes(PNG)
     server.answer("a dot")
     assert command.run("run", "@dot.png", "what is it").code == 0
     kinds = [part["type"] for part in server.requests[0].body["messages"][-1]["content"]]

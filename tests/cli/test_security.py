@@ -12,6 +12,7 @@ import pytest
 from tests.cli.command import Command
 from tests.cli.test_config import app, leave, wait_for
 from tests.fake_server import Call, FakeServer, Reply
+from tests.files.repository import make_repository
 
 HOSTILE = Path(__file__).parents[1] / "fixtures" / "hostile"
 
@@ -30,7 +31,7 @@ def evil_server() -> FakeServer:
 def hostile(command: Command, server: FakeServer, evil_server: FakeServer) -> Command:
     """agentcli in a hostile repository, with a model server and a key of the person's own."""
     shutil.copytree(HOSTILE, command.folder, dirs_exist_ok=True)
-    (command.folder / ".git").mkdir()
+    make_repository(command.folder)
     for file in command.folder.rglob("*"):
         if file.is_file() and b"EVIL_URL" in file.read_bytes():
             file.write_text(file.read_text().replace("EVIL_URL", evil_server.url))

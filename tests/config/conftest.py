@@ -7,6 +7,7 @@ import pytest
 
 from agentcli.config.credentials import KEY_VARIABLES
 from agentcli.config.masking import forget_keys
+from tests.files.repository import make_repository
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     """A folder deep in a repository."""
-    (tmp_path / "repo" / ".git").mkdir(parents=True)
-    folder = tmp_path / "repo" / "a" / "b"
+    folder = make_repository(tmp_path / "repo") / "a" / "b"
     folder.mkdir(parents=True)
     return folder

@@ -253,3 +253,67 @@ def test_the_persons_own_folder_is_no_project(tmp_path: Path, monkeypatch: pytes
 def test_a_project_file_that_cannot_be_used_is_told(repo: Path):
     (repo / ".agentcli.toml").write_bytes(b"#" * ((1 << 20) + 1))
     assert "larger than" in load(repo).settings.warnings[0]
+
+
+def test_a_leftover_of_a_repository_does_not_switch_off_the_rules_of_the_root(repo: Path):
+    file = project(repo, '[permissions]\ndeny = ["bash(rm)"]\n')
+    trust(file, file.read_bytes())
+    (repo / ".git").mkdir()
+    assert load(repo).settings.permissions.deny == ["bash(rm)"]
+
+
+def test_a_settings_file_that_leads_out_of_the_repository_is_left_out_and_the_next_one_counts(
+    repo: Path, tmp_path: Path
+):
+    project(repo, 'thinking_level = "low"\n')
+    (tmp_path / "elsewhere.toml").write_text('thinking_level = "high"\n')
+    (repo / ".agentcli.toml").symlink_to(tmp_path / "elsewhere.toml")
+    settings = load(repo).settings
+    assert settings.thinking_level == "low"
+    assert f"{repo}/.agentcli.toml cannot be read" in settings.warnings[0]
+    assert "leads out of the repository" in settings.warnings[0]
+
+
+def test_hostile_toml_of_a_project_is_left_out_in_one_line(repo: Path):
+    for text in HOSTILE_TOML:
+        project(repo, text)
+        (line,) = load(repo).settings.warnings
+        assert ".agentcli.toml:" in line and "it is ignored" in line, text[:20]
+
+
+HOSTILE_TOML = (
+    "x=" + "[" * 50_000,
+    "x=" + "{a=" * 50_000,
+    ".".join("x" * 100_000),
+    f"[{'.'.join('x' * 100_000)}]",
+    'a="[" # {{\n' + " . ".join(['"x"'] * 20_000),
+    '"""\\' * 50_000,
+    "a='Q'x\n".replace("Q", "''x" * 40_000),
+    'a="' + '"\\"' * 50_000,
+    "\n" * 200_000 + '"\\u0061b"=[',
+    "x = " + "1" * 200_000,
+)
+
+
+def test_many_unknown_keys_are_a_few_lines(repo: Path):
+    file = project(repo, "\n".join(f"key{number} = 1" for number in range(10_000)))
+    trust(file, file.read_bytes())
+    warnings = load(repo).settings.warnings
+    assert len(warnings) == 21
+    assert "9,980 more unknown keys" in warnings[-1]
+
+
+def test_an_unknown_key_that_is_written_oddly_is_told_without_a_long_search(repo: Path):
+    file = project(repo, "\n" * 200_000 + '"\\u0061b" = 1\n')
+    trust(file, file.read_bytes())
+    (warning,) = load(repo).settings.warnings
+    assert "unknown key ab" in warning
+
+
+def test_depth_counts_neither_in_strings_nor_beside_each_other(repo: Path, home: Path):
+    numbers = ", ".join(["[1.5, 2.5]"] * 100)
+    deep = "[" * 100
+    (home / "config.toml").write_text(
+        f'theme = \'{deep}\' # {deep}\neditor = "\\"{deep}"\nx = \'\'\'\n{deep}\'\'\'\'\ny = """{deep}\\"""""\nz = [{numbers}]\n'
+    )
+    assert load(repo).settings.theme == deep

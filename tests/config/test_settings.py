@@ -164,3 +164,14 @@ def test_children_see_no_key_of_any_provider():
     assert {"OPENAI_API_KEY", "MY_KEY", "OTHER_KEY", "LOCAL_API_KEY"} <= hidden_variables(
         [MINE, Provider(name="local")]
     )
+
+
+def test_hostile_toml_of_ones_own_is_one_line_that_says_where(tmp_path: Path):
+    for text, line, says in (
+        ("# deep\nx=" + "[" * 50_000, 2, "deeper than"),
+        ("a=1\n" + ".".join("x" * 100_000), 2, "deeper than"),
+        ("x = " + "1" * 200_000, 1, "digits"),
+    ):
+        with pytest.raises(ConfigError) as error:
+            load(tmp_path, text)
+        assert error.value.message.startswith(f"{tmp_path}/config.toml:{line}: ") and says in error.value.message

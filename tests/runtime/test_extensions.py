@@ -1,5 +1,7 @@
 """Extensions: what they add, and that one that fails is told and stops nothing, except before a call."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -227,3 +229,14 @@ async def test_a_run_that_may_only_read_has_no_tool_of_an_extension(make: Make, 
     runtime = make([call("tell", "a")], [say("ok")], permission_mode=PermissionMode.READ_ONLY)
     await runtime.prompt("go")
     assert "There is no tool named 'tell'" in results(runtime)[0]
+
+
+def test_neither_a_module_nor_its_compiled_file_can_block_a_start(make: Make, tmp_path: Path):
+    extend(tmp_path, "def register(api):\n    api.add_command('there', lambda text: text)\n", "good")
+    folder = tmp_path / "home" / "extensions"
+    (folder / "__pycache__").mkdir()
+    os.mkfifo(folder / "__pycache__" / f"good.{sys.implementation.cache_tag}.pyc")
+    os.mkfifo(folder / "bad.py")
+    runtime = make()
+    assert [command.name for command in runtime.commands()] == ["there"]
+    assert [line for line in runtime.notices if "a FIFO" in line and f"{folder}/bad.py" in line]

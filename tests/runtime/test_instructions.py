@@ -8,6 +8,8 @@ from agentcli.runtime.system_prompt import BASE, build_system_prompt, prompt_par
 from tests.agent.doubles import say
 from tests.cli.command import Command
 from tests.fake_server import FakeServer
+from tests.files.judges import any_file
+from tests.files.repository import make_repository
 from tests.runtime.conftest import Make
 
 
@@ -19,13 +21,13 @@ def write(folder: Path, text: str | bytes, name: str = "AGENTS.md") -> Path:
 
 
 def texts(home: Path, cwd: Path) -> list[str]:
-    return [file.text for file in find_context_files(home, cwd)[0]]
+    return [file.text for file in find_context_files(home, cwd, any_file)[0]]
 
 
 def test_files_come_from_home_then_from_the_root_down_to_the_folder(tmp_path: Path):
     write(tmp_path, "outside")
     root = tmp_path / "repo"
-    (root / ".git").mkdir(parents=True)
+    make_repository(root)
     deep = root / "a" / "b"
     for folder, text in (
         (tmp_path / "home", "home"),
@@ -76,7 +78,7 @@ def test_no_encoding_stops_a_start(tmp_path: Path):
 
 def test_a_file_that_is_too_long_is_cut_and_told(tmp_path: Path):
     write(tmp_path, "x" * (MAX_BYTES + 1))
-    files, notices = find_context_files(tmp_path / "home", tmp_path)
+    files, notices = find_context_files(tmp_path / "home", tmp_path, any_file)
     assert len(files[0].text) == MAX_BYTES
     assert "first 64 KiB" in notices[0]
 

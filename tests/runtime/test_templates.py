@@ -11,6 +11,7 @@ from agentcli.runtime.frontmatter import split_frontmatter
 from agentcli.runtime.slash_commands import SlashCommands
 from agentcli.runtime.templates import fill_in, split_arguments
 from tests.agent.doubles import call, say
+from tests.files.judges import any_file
 from tests.runtime.conftest import Make
 
 
@@ -85,7 +86,7 @@ def test_the_persons_own_template_counts_before_the_projects(tmp_path: Path):
     own = write(tmp_path / "own" / "review.md", "---\ndescription: Mine\nargument-hint: FILE\n---\nmine: $1\n").parent
     other = write(tmp_path / "project" / "review.md", "theirs: $1").parent
     write(tmp_path / "project" / "fix.md", "Fix it.\nMore.")
-    commands = SlashCommands([own, other], [])
+    commands = SlashCommands([own, other], [], any_file)
     assert commands.expand("/review x") == "mine: x"
     assert commands.expand("/fix") == "Fix it.\nMore."
     assert [(each.name, each.description, each.argument_hint) for each in commands.listed()] == [
@@ -99,7 +100,7 @@ def test_the_persons_own_template_counts_before_the_projects(tmp_path: Path):
 )
 def test_a_text_that_names_nothing_is_left_as_it_is(tmp_path: Path, text: str):
     folder = write(tmp_path / "review.md", "mine").parent
-    assert SlashCommands([folder], []).expand(text) == text
+    assert SlashCommands([folder], [], any_file).expand(text) == text
 
 
 SKILL = "---\nname: pdf\ndescription: Work with PDF files\n---\nUse pdftotext.\n"
@@ -107,7 +108,7 @@ SKILL = "---\nname: pdf\ndescription: Work with PDF files\n---\nUse pdftotext.\n
 
 def test_a_skill_is_put_into_the_prompt_when_it_is_called(tmp_path: Path):
     folder = write(tmp_path / "skills" / "pdf" / "SKILL.md", SKILL).parent
-    text = SlashCommands([], [tmp_path / "skills"]).expand("/skill:pdf read a.pdf")
+    text = SlashCommands([], [tmp_path / "skills"], any_file).expand("/skill:pdf read a.pdf")
     assert text == f'<skill name="pdf" folder="{folder}">\nUse pdftotext.\n</skill>\n\nread a.pdf'
 
 
@@ -123,7 +124,7 @@ def test_a_skill_is_put_into_the_prompt_when_it_is_called(tmp_path: Path):
 )
 def test_a_skill_that_is_wrong_is_left_out_and_told(tmp_path: Path, name: str, text: str, says: str):
     write(tmp_path / name / "SKILL.md", text)
-    commands = SlashCommands([], [tmp_path])
+    commands = SlashCommands([], [tmp_path], any_file)
     assert commands.skills == []
     assert says in commands.notices[0]
 
@@ -133,7 +134,7 @@ def test_of_two_skills_of_one_name_the_first_counts_and_a_link_is_no_second_one(
     write(tmp_path / "two" / "pdf" / "SKILL.md", SKILL)
     (tmp_path / "three").mkdir()
     (tmp_path / "three" / "pdf").symlink_to(tmp_path / "one" / "pdf")
-    commands = SlashCommands([], [tmp_path / "one", tmp_path / "three", tmp_path / "two"])
+    commands = SlashCommands([], [tmp_path / "one", tmp_path / "three", tmp_path / "two"], any_file)
     assert [skill.path for skill in commands.skills] == [tmp_path / "one" / "pdf" / "SKILL.md"]
     assert len(commands.notices) == 1
 
@@ -173,3 +174,10 @@ async def test_instructions_of_the_person_and_of_a_trusted_project_replace_and_a
     assert untrusted.startswith("be mine\n\nand brief\n\nThe folder")
     trusted = make([say("ok")], load=lambda cwd: load_configuration(cwd, trust=True)).agent.state.system_prompt
     assert trusted.startswith("be theirs\n\nand brief\n\nand loud\n\nThe folder")
+
+
+def test_a_hostile_template_takes_no_square_of_its_length():
+    """Each takes minutes if its cost grows with the square of it."""
+    fields, body = split_frontmatter("---\n" + "a:\n" * 30_000 + "---\nbody")
+    assert (fields, body) == ({"a": ""}, "body")
+    assert fill_in("${1:-" * 50_000, ["x"], "x").endswith("x")

@@ -10,6 +10,7 @@ import pytest
 
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user_message
+from agentcli.sessions import listing
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.memory_repo import InMemorySessionRepo
 from agentcli.sessions.repo import JsonlSessionRepo
@@ -280,10 +281,10 @@ def test_a_list_reads_the_ends_of_files_only(files: JsonlSessionRepo, tmp_path: 
     session, _ = talk(files, tmp_path, "q", *["x" * 100_000] * 20)
     session.close()
     read: list[int] = []
-    original: Callable[..., Any] = Path.open
+    original: Callable[..., Any] = listing.open_file
 
-    def counting(self: Path, *arguments: Any, **options: Any) -> Any:
-        file = original(self, *arguments, **options)
+    def counting(path: Path) -> Any:
+        file = original(path)
         inner = file.read
 
         class Counted:
@@ -304,7 +305,7 @@ def test_a_list_reads_the_ends_of_files_only(files: JsonlSessionRepo, tmp_path: 
 
         return Counted()
 
-    monkeypatch.setattr(Path, "open", counting)
+    monkeypatch.setattr(listing, "open_file", counting)
     assert len(files.list(tmp_path)) == 1
     assert 0 < sum(read) < 400_000 < session.storage.path.stat().st_size
 

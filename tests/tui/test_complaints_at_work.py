@@ -17,12 +17,12 @@ from agentcli.sessions.entries import MessageEntry
 from agentcli.tui.app import ChatApp
 from agentcli.tui.widgets import permission_prompt
 from agentcli.tui.writing_aids import drafts_folder
+from tests.files.images import PNG
 from tests.tui.conftest import MakeApp
 from tests.tui.drive import idle, ready, said, screen, send, until
 from tests.tui.pty_app import PtyApp
 
 LINES = "\n".join(f"line {number}\t[/] é" for number in range(40))
-PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
 WAITING = [{"tool": "bash", "arguments": {"command": "until [ -e go ]; do sleep 0.05; done"}}]
 DONE = [{"text": "all done"}]
 

@@ -11,11 +11,13 @@ from textual import events
 from textual.pilot import Pilot
 
 from agentcli.agent.errors import ConfigError
-from agentcli.runtime.attachments import images_in
+from agentcli.runtime.attachments import Attachments
+from agentcli.tools.options import ToolOptions
 from agentcli.tui.editing import file_finder
 from agentcli.tui.editing.completion import Choice, Kind, written_at, written_path
 from agentcli.tui.editing.file_finder import FileFinder, list_folder
 from agentcli.tui.painting.clean import one_line
+from tests.files.images import PNG
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen, until
 from tests.tui.writing import MODELS, WritingApp, marked_letters, shown_list
@@ -120,8 +122,9 @@ def test_a_line_of_a_megabyte_is_looked_at_in_no_time() -> None:
 )
 def test_what_completion_writes_is_what_attaches(tmp_path: Path, name: str) -> None:
     name = name if name.endswith(".png") else f"{name}.png"
-    (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n")
-    assert len(images_in(f"see {written_path(name, Kind.MENTION)} now", tmp_path)) == 1
+    (tmp_path / name).write_bytes(PNG)
+    attachments = Attachments(ToolOptions(cwd=tmp_path))
+    assert len(attachments.images_in(f"see {written_path(name, Kind.MENTION)} now")) == 1
 
 
 # Commands

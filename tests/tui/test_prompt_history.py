@@ -9,6 +9,7 @@ import pytest
 
 from agentcli.config.masking import forget_keys, remember_key
 from agentcli.tui.editing import prompt_history
+from agentcli.tui.editing.drafts import Drafts
 from agentcli.tui.editing.prompt_history import HistoryWalk, PromptHistory
 from agentcli.tui.writing_aids import history_file
 from tests.tui.drive import until
@@ -195,3 +196,16 @@ async def test_what_was_sent_before_there_was_a_file_is_in_it(work: Path, monkey
         app.editor.prompts.add("early")
         await app.on_mount()
     assert entries(history_file(work)) == ["early"]
+
+
+def test_a_history_or_a_draft_that_would_block_is_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "history")
+    history = added(tmp_path / "history", "asked")
+    assert "cannot be written: it is a FIFO" in history.problem
+    history = PromptHistory(tmp_path / "history")
+    history.load()
+    assert "cannot be read: it is a FIFO" in history.problem
+    os.mkfifo(tmp_path / "x.draft")
+    drafts = Drafts(tmp_path)
+    assert drafts.take() == ""
+    assert "cannot be read: it is a FIFO" in drafts.problem

@@ -19,6 +19,7 @@ from agentcli.sessions.entries import MessageEntry
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from tests.files.repository import make_repository
 from tests.tui.conftest import escapes
 from tests.tui.pty_app import PtyApp
 
@@ -143,8 +144,7 @@ def test_no_sequence_in_a_name_reaches_the_terminal(start: Callable[..., PtyApp]
     payload = escapes().encode("utf-8", "replace").decode()
     name = payload.replace("/", "").replace("\0", "").encode()[:240].decode("utf-8", "ignore")
     (work / name).write_text("")
-    (work / ".git").mkdir()
-    (work / ".git" / "HEAD").write_text(f"ref: refs/heads/{payload}")
+    make_repository(work, f"ref: refs/heads/{payload}")
     session = JsonlSessionRepo(sessions_folder()).create(work)
     session.append_label(session.append_message(user_message("asked")), payload)
     session.append_session_info(payload)

@@ -1,5 +1,6 @@
 """What the app looks like: the shipped themes can be read, and a wrong one is told and harms nothing."""
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -232,6 +233,13 @@ def test_a_theme_that_cannot_be_read_is_told(own: Path) -> None:
     (own / "mine.toml").symlink_to(own / "mine.toml")
     assert "mine" not in themes.available()
     with pytest.raises(ConfigError, match=r"mine\.toml:1: cannot be read"):
+        themes.read(own / "mine.toml")
+
+
+def test_a_theme_that_is_no_file_is_told_when_it_is_chosen(own: Path) -> None:
+    os.mkfifo(own / "mine.toml")
+    assert themes.path_of("mine") == own / "mine.toml"
+    with pytest.raises(ConfigError, match=r"mine\.toml:1: cannot be read: it is a FIFO"):
         themes.read(own / "mine.toml")
 
 

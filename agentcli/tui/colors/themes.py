@@ -4,6 +4,7 @@ A name costs nothing; a file is read when its theme is wanted. `[colors]` needs 
 colour is `#rrggbb`, one of the terminal's (`ansi_red`, `ansi_default`), or a name from `[vars]`.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ import agentcli
 from agentcli.agent.errors import ConfigError
 from agentcli.config.paths import home
 from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml
+from agentcli.files.reading import read_bytes
 from agentcli.tui.colors.palette import Tone, back, front
 
 SUFFIX = ".toml"
@@ -141,6 +143,9 @@ def path_of(name: str) -> Path:
     Raises:
         ConfigError: there is none of this name, or as `available` says.
     """
+    own = home() / "themes" / f"{name}{SUFFIX}"
+    if "/" not in name and os.path.lexists(own):
+        return own  # if it is no file, `read` says what it is
     known = available()
     if name not in known:
         raise ConfigError(f"there is no theme {name!r}", hint=_nearest(name, known) or f"there are {', '.join(known)}")
@@ -154,12 +159,9 @@ def read(path: Path) -> Theme:
         ConfigError: it cannot be read, or it is wrong. The message is `FILE:LINE: …`.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_bytes(path, MAX_BYTES)
     except OSError as error:
         raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path}:1: larger than {MAX_BYTES >> 10} KiB is no theme", hint="correct or move it")
     text, table = parse_toml(data, path)
 
     def refuse(key: str, problem: str) -> ConfigError:

@@ -15,12 +15,14 @@ from agentcli.agent.errors import AgentcliError, SessionError
 from agentcli.config.masking import mask
 from agentcli.config.paths import make_private
 from agentcli.config.private_file import write_private
+from agentcli.files.reading import read_bytes
 from agentcli.sessions.ids import new_id
 from agentcli.sessions.lock import SessionLock
 
 WRITE_AFTER_S = 0.5
 """A change is on the disk so long after it was made, and what comes meanwhile with it."""
 SUFFIX = ".draft"
+MAX_BYTES = 64 << 20
 
 
 class Drafts:
@@ -86,7 +88,7 @@ class Drafts:
             self.problem = f"the draft {path} cannot be taken: {error.strerror}"
             return ""
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = read_bytes(path, MAX_BYTES).decode("utf-8", "replace")
         except FileNotFoundError:
             text = ""  # it was sent in this moment
         except OSError as error:

@@ -17,7 +17,9 @@ from textual.app import App, SuspendNotSupported
 
 from agentcli.agent.errors import UsageError
 from agentcli.config.editor_command import editor_command
+from agentcli.files.reading import FileProblem, read_bytes
 
+MAX_BYTES = 64 << 20
 LOOK_S = 0.2
 """So often it is looked whether the app ends, which ends the editor."""
 
@@ -40,9 +42,11 @@ async def edit_outside(app: App[Any], setting: str | None, text: str) -> str:
             if code != 0:
                 reason = f"signal {-code}" if code < 0 else f"code {code}"
                 raise UsageError(f"{command[0]} ended with {reason}", hint="the draft is as it was")
-            written = path.read_bytes().decode("utf-8-sig", "replace")
+            written = read_bytes(path, MAX_BYTES).decode("utf-8-sig", "replace")
     except SuspendNotSupported:
         raise UsageError("this terminal cannot be given to an editor", hint="write here") from None
+    except FileProblem as error:
+        raise UsageError(f"{command[0]} left no text: {error.reason}", hint="the draft is as it was") from None
     except OSError as error:
         raise UsageError(f"{command[0]} cannot be run: {error.strerror}", hint="the draft is as it was") from None
     return written.replace("\r\n", "\n").removesuffix("\n")

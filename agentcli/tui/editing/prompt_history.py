@@ -13,6 +13,7 @@ import msgspec
 from agentcli.agent.errors import AgentcliError
 from agentcli.config.masking import mask
 from agentcli.config.private_file import locked, write_private
+from agentcli.files.reading import OPEN_FLAGS, open_file, require_regular
 from agentcli.tui.editing.pastes import without_marks
 from agentcli.tui.painting.clean import clean
 
@@ -135,8 +136,9 @@ class HistoryWalk:
 
 def _append(path: Path, texts: list[str]) -> None:
     data = b"".join(msgspec.json.encode(text) + b"\n" for text in texts)
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | OPEN_FLAGS, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        require_regular(path, os.fstat(descriptor))
         end = file.seek(0, os.SEEK_END)
         if end and os.pread(descriptor, 1, end - 1) != b"\n":
             # Somebody's line was torn; ours is not.
@@ -159,10 +161,10 @@ def _shorten(path: Path) -> None:
 
 def _read(path: Path) -> tuple[list[str], int]:
     """The latest entries of a file, and how many of its lines are damaged."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(size - 2 * MAX_BYTES, 0))
-        lines = file.read().split(b"\n")
+        lines = file.read(2 * MAX_BYTES).split(b"\n")
     if size > 2 * MAX_BYTES:
         del lines[0]
     texts: list[str] = []
@@ -170,7 +172,7 @@ def _read(path: Path) -> tuple[list[str], int]:
     for line in lines[-2 * MAX_ENTRIES :]:
         try:
             texts += [without_marks(clean(msgspec.json.decode(line, type=str)))] if line else []
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             damaged += 1
     return _kept(texts), damaged
 
