@@ -31,7 +31,7 @@ from agentcli.runtime.summarizer import Summarizer, bill
 from agentcli.runtime.summary_prompts import HISTORY, TURN_PREFIX, TURN_PREFIX_HEADING, UPDATE
 from agentcli.runtime.token_estimate import input_tokens, messages_to_go_on_with
 from agentcli.runtime.window import Window, WindowFit
-from agentcli.sessions.compaction import CompactionPlan, is_answer, plan_compaction
+from agentcli.sessions.compaction import CompactionPlan, first_unseen, is_answer, plan_compaction
 from agentcli.sessions.compaction_files import with_file_lists, without_file_lists
 from agentcli.sessions.entries import CompactionEntry, MessageEntry
 from agentcli.sessions.token_estimate import estimate_tokens
@@ -43,6 +43,9 @@ MOST_OVERFLOWS = 3
 
 _WORTH = 0.05
 """A summary has to stand for so much of the context at least, or it would soon be asked for again."""
+
+_SHORTER = 0.9
+"""A summary may be so long for what it stands for."""
 
 _OVERFLOW_SLACK = 200
 """Tokens by which a summary may be longer than what it stands for: then the guess was wrong, for it did not fit."""
@@ -150,7 +153,7 @@ class Compactor:
                 return None
             await self.agent.emit(CompactionStartEvent(reason))
             return await self._end(CompactionEndEvent(reason=reason, error_message=str(error)))
-        if reason == CompactionReason.THRESHOLD and plan.tokens * self.window.ratio < self.window.limit * _WORTH:
+        if not self._is_worth(reason, plan):
             return None
         before = self.window.tokens()
         await self.agent.emit(CompactionStartEvent(reason, before, self.window.limit, plan.message_count))
@@ -225,13 +228,30 @@ class Compactor:
             will_retry=reason == CompactionReason.OVERFLOW,
         )
 
+    def _is_worth(self, reason: CompactionReason, plan: CompactionPlan) -> bool:
+        """Whether enough leaves the context. After an overflow: of what is not rather to be cut."""
+        match reason:
+            case CompactionReason.THRESHOLD:
+                return plan.tokens * self.window.ratio >= self.window.limit * _WORTH
+            case CompactionReason.OVERFLOW:
+                messages = self.agent.state.messages
+                return (
+                    plan.tokens * self.window.ratio >= self.window.estimate(messages[first_unseen(messages) :]) * _WORTH
+                )
+            case _:
+                return True
+
     def _check_gain(self, reason: CompactionReason, plan: CompactionPlan, text: str) -> None:
         """Raises ProviderError if the summary is no shorter than what it stands for."""
-        allowed = plan.tokens + (_OVERFLOW_SLACK if reason == CompactionReason.OVERFLOW else 0)
+        leaving = plan.tokens + sum(
+            estimate_tokens(self.window.shown(message))
+            for message in self.agent.state.messages
+            if isinstance(message, CompactionSummaryMessage)
+        )
         size = estimate_tokens(CompactionSummaryMessage(text))
-        previous = estimate_tokens(CompactionSummaryMessage(plan.previous_summary or ""))
-        if reason != CompactionReason.MANUAL and size >= allowed + previous:
-            said = f"the summary is no shorter than what it stands for ({size:,} tokens for {plan.tokens + previous:,})"
+        most = leaving + _OVERFLOW_SLACK if reason == CompactionReason.OVERFLOW else int(leaving * _SHORTER)
+        if reason != CompactionReason.MANUAL and size >= most:
+            said = f"the summary is no shorter than what it stands for ({size:,} tokens for {leaving:,})"
             raise ProviderError(said, hint="try another model for it")
 
     def _store(self, reason: CompactionReason, leaf: str | None, plan: CompactionPlan, text: str) -> int:
@@ -249,6 +269,7 @@ class Compactor:
             kept_prompt_id=plan.kept_prompt_id,
         )
         state.messages = messages_to_go_on_with(session.build_context())
+        self.window.carry_over(state.messages)
         return self.window.tokens()
 
     def _leaf(self, reason: CompactionReason) -> str | None:
@@ -278,7 +299,9 @@ class Compactor:
         window = self.window
         keep = int(window.keep / window.ratio)
         most = int(max(window.limit - window.fixed, 0) * 3 / 4 / window.ratio)
-        return plan_compaction(path, keep_recent=keep, most_kept=max(most, keep), keep_prompt=keep_prompt)
+        return plan_compaction(
+            path, keep_recent=keep, most_kept=max(most, keep), keep_prompt=keep_prompt, shown=window.shown_like
+        )
 
     async def _summarize(self, plan: CompactionPlan, signal: AbortSignal, instructions: str) -> str:
         """The history's summary, then that of the turn's beginning: one request at a time, for small local servers."""

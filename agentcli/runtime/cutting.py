@@ -1,7 +1,7 @@
 """Cutting: what is sent in place of messages that do not fit into the window. Each says how much was left out.
 
 What the model has seen makes room for what it has not, up to half of the window; then results share the room that is
-left, and at last what people say is cut.
+left. What a person said is cut last, and not before the server has refused it: the window may be larger than is known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def shorter_messages(messages: Sequence[AgentMessage], window: Window) -> Iterat
     total = window.tokens(messages)
     place = first_unseen(messages)
     beyond_half = max(window.estimate(messages[place:]) - window.room // 2, 0)
-    for kind in _kinds(messages[:place], messages[place:], int(window.limit / window.ratio)):
+    for kind in _kinds(messages[:place], messages[place:], window):
         # What was seen makes room for some turns: it is cut once, and not a little before every request.
         most = window.limit * 3 // 4 + beyond_half if kind.is_seen else window.room
         need = (total - most) / window.ratio
@@ -59,20 +59,20 @@ def shorter_messages(messages: Sequence[AgentMessage], window: Window) -> Iterat
                 yield message, made
 
 
-def _kinds(seen: Sequence[AgentMessage], unseen: Sequence[AgentMessage], limit: int) -> Iterator[_Kind]:
-    """What may be cut, in this order.
-
-    Args:
-        limit: tokens that a context may have. Of what people said, nothing is cut for later turns that is much shorter.
-    """
+def _kinds(seen: Sequence[AgentMessage], unseen: Sequence[AgentMessage], window: Window) -> Iterator[_Kind]:
+    """What may be cut, in this order."""
     yield _Kind([message for message in seen if isinstance(message, _RESULTS)], 100, True)
     yield _Kind(
         [message for message in seen if isinstance(message, UserMessage | BranchSummaryMessage)],
-        max(400, limit // 8),
+        max(400, int(window.limit / window.ratio) // 8),  # what is much shorter stays whole
         True,
     )
     yield _Kind([message for message in unseen if isinstance(message, _RESULTS)], 60, False)
-    yield _Kind([message for message in unseen if isinstance(message, UserMessage | BranchSummaryMessage)], 100, False)
+    if window.was_refused:
+        said: list[AgentMessage] = [
+            message for message in unseen if isinstance(message, UserMessage | BranchSummaryMessage)
+        ]
+        yield _Kind(said, 100, False)
     yield _Kind([message for message in (*seen, *unseen) if isinstance(message, CompactionSummaryMessage)], 400, False)
 
 
@@ -85,7 +85,7 @@ def shortened(message: AgentMessage, tokens: int) -> AgentMessage:
     why = f"the {what} did not fit into the model's window; ask for a part"
     room = tokens * CHARACTERS_PER_TOKEN
     texts = [_size(block.text) for block in read.content if isinstance(block, TextContent)]
-    images = max(room - min(sum(texts), room // 2), 0) // IMAGE_CHARACTERS
+    images = min(len(read.content) - len(texts), max(room - min(sum(texts), room // 2), 0) // IMAGE_CHARACTERS)
     share = fair_share(texts, room - images * IMAGE_CHARACTERS)
     content: list[UserContent] = []
     for block in read.content:

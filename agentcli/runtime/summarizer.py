@@ -32,11 +32,11 @@ CHARACTERS_PER_TOKEN = 3
 """Fewer than the usual guess of four: a request for a summary that is itself too long would be no help."""
 SMALLEST_PIECE = 4000
 """Characters of conversation in one request, at least."""
-MOST_PIECES = 12
+MOST_PIECES = 6
 """A conversation that would take more requests is cut before it is summarised."""
 _SMALL_ROOM = 16_000
 """Tokens. With less room a summary is asked to be short."""
-_TOO_LONG = "they did not fit into the summary"
+_TOO_LONG = "they are too many for a summary"
 _PASSED_ON = ("headers", "metadata", "thinking_budgets", "transport", "max_retry_delay_ms", "on_payload", "on_response")
 
 

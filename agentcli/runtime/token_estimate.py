@@ -16,6 +16,7 @@ from agentcli.sessions.token_estimate import CHARACTERS_PER_TOKEN, estimate_toke
 LEAST_RATIO, MOST_RATIO = 0.8, 3.0
 """What a tokenizer may differ by from the guess. A count that differs by more has another reason and is left aside."""
 _HALF = 0.5
+_CUT = 0.25
 _SIGNIFICANT = 256
 """So many tokens have to be new before the growth from one count to the next says something."""
 
@@ -34,6 +35,7 @@ class ContextTokens:
         self._grew = False
         """Whether the ratio comes from the growth between two counts."""
         self.forget()
+        self._is_old = False
 
     def forget(self) -> None:
         """Look at all messages again: what is sent in place of one has changed."""
@@ -47,6 +49,8 @@ class ContextTokens:
         """What the server counted, system prompt and tools included."""
         self._point: tuple[int, int] | None = None
         """Guess and count of the last request that was counted."""
+        self._is_old = True
+        """Whether what is looked at was sent before, perhaps in another form: its counts say nothing of the guess."""
         self.counted_by: AssistantMessage | None = None
         """The answer whose count is used."""
 
@@ -58,6 +62,7 @@ class ContextTokens:
             known = 0
         for message in messages[known:]:
             self._add(message, system_prompt, tools)
+        self._is_old = False
         if self._counted is not None:
             return self._counted + round(self._since * self.ratio)
         return round((fixed_tokens(system_prompt, tools) + self._raw) * self.ratio)
@@ -68,8 +73,11 @@ class ContextTokens:
         if isinstance(message, AssistantMessage) and message.stop_reason not in (StopReason.ERROR, StopReason.ABORTED):
             usage = message.usage
             total = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
-            if total:
-                self._calibrate(fixed_tokens(system_prompt, tools) + self._raw, input_tokens(usage))
+            guessed = fixed_tokens(system_prompt, tools) + self._raw
+            # Of a context that was cut before this process began, the count says nothing.
+            if total and not 0 < input_tokens(usage) < guessed * _CUT:
+                if not self._is_old:
+                    self._calibrate(guessed, input_tokens(usage))
                 self._counted, self.counted_by, self._since = total, message, 0
                 self._raw += size
                 return

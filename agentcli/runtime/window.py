@@ -32,7 +32,9 @@ class Window:
         self._tokens = ContextTokens(self.shown)
         self._model = agent.state.model
         self._refused: float | None = None
-        """Guess for the size of a window that is smaller than the catalog says, by what the server refused."""
+        """The smallest request that the server refused, as the guess is, not as the server counts."""
+        self._believed = 0.0
+        """The size of the window that follows from it, as the guess is."""
         self._saved: tuple[AssistantMessage | None, int] = (None, 0)
         """What was cut out of the context since an answer was counted."""
 
@@ -40,7 +42,7 @@ class Window:
     def size(self) -> int:
         self._notice_model()
         known = self.agent.state.model.context_window
-        return known if self._refused is None else min(known, round(self._refused * self.ratio))
+        return known if self._refused is None else min(known, round(self._believed * self.ratio))
 
     @property
     def reserve(self) -> int:
@@ -90,6 +92,10 @@ class Window:
         found = self.replaced.get(id(message))
         return found[1] if found is not None else message
 
+    def shown_like(self, message: AgentMessage) -> AgentMessage:
+        """The same for a message that was read from the session again."""
+        return next((shown for original, shown in self.replaced.values() if original == message), message)
+
     def replace(self, messages: Sequence[tuple[AgentMessage, AgentMessage]], context: Sequence[AgentMessage]) -> None:
         """Send other messages in place of some of a context from now on."""
         self.tokens(context)
@@ -109,14 +115,31 @@ class Window:
         self._saved = (answer, saved + earlier)
         self._tokens.forget()
 
+    def carry_over(self, messages: Sequence[AgentMessage]) -> None:
+        """Send what was cut in the same way also after it was read from the session again."""
+        if self.replaced:
+            pairs = [(message, self.shown_like(message)) for message in messages]
+            self.replaced = {id(message): (message, shown) for message, shown in pairs if shown is not message}
+            self._tokens.forget()
+
     def refuse(self, tokens: int, share: float) -> None:
         """The server refused so many tokens: take a share of them for the window."""
-        self._refused = tokens * share / self.ratio
+        self._refused = min(tokens / self.ratio, self._refused or tokens / self.ratio)
+        self._believed = self._refused * share
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the server has refused a request as too long for what is believed of the window."""
+        return self._refused is not None
 
     def accept(self, answer: AssistantMessage) -> None:
         """The server answered: more fits into the window than was believed, perhaps."""
-        if input_tokens(answer.usage) > self.size:
-            self._refused = None
+        accepted = input_tokens(answer.usage) / self.ratio
+        if self._refused is None or accepted <= self._believed:
+            return
+        self._believed = min(accepted * 1.25, self._refused)
+        if accepted >= self._refused:
+            self._refused = None  # It was refused for another reason.
 
     def _notice_model(self) -> None:
         """Another model counts otherwise, and what did not fit into the window of one may fit into that of another."""
@@ -167,5 +190,5 @@ class WindowFit:
         text = f"the context did not fit into the model's window ({window.size:,} tokens): "
         count = f"{len(made)} message{'' if len(made) == 1 else 's'}"
         gain = f"{before - window.estimate(messages):,}"
-        await window.agent.emit(NoticeEvent(f"{text}{count} of it cut, by about {gain} tokens"))
+        await window.agent.emit(NoticeEvent(f"{text}{count} of it had to be cut, by about {gain} tokens"))
         return True

@@ -5,7 +5,7 @@ the model has not answered yet. If it falls inside a turn, the beginning of that
 (`turn_prefix`), and the prompt is kept all the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -54,7 +54,12 @@ class _Item(Struct):
 
 
 def plan_compaction(
-    path: Sequence[Entry], *, keep_recent: int, most_kept: int, keep_prompt: bool = True
+    path: Sequence[Entry],
+    *,
+    keep_recent: int,
+    most_kept: int,
+    keep_prompt: bool = True,
+    shown: Callable[[AgentMessage], AgentMessage] = lambda message: message,
 ) -> CompactionPlan:
     """Find out what a compaction at the end of a path summarises, and from where on it keeps.
 
@@ -62,13 +67,14 @@ def plan_compaction(
         path: what the context is made of, as `get_path_to_root_or_compaction` gives it, or the whole path.
         keep_recent: tokens to keep, about.
         most_kept: tokens. If a cut that parts no call from its result keeps more, only what is unseen is kept.
+        shown: what the model is sent in place of a message: that is what counts.
         keep_prompt: whether the newest prompt stays in the context; not if another one is about to come.
 
     Raises:
         SessionError: `already_compacted`, `nothing_to_compact`.
     """
     previous = next((entry for entry in reversed(path) if isinstance(entry, CompactionEntry)), None)
-    items = _items(path, previous)
+    items = _items(path, previous, shown)
     if previous is not None and not any(item.messages for item in items[_older(items, path, previous) :]):
         raise SessionError("already_compacted", "nothing was said since the last compaction")
     _mark_cuts(items)
@@ -103,7 +109,9 @@ def first_unseen(messages: Sequence[AgentMessage]) -> int:
     return next((place + 1 for place in reversed(range(len(messages))) if is_answer(messages[place])), 0)
 
 
-def _items(path: Sequence[Entry], previous: CompactionEntry | None) -> list[_Item]:
+def _items(
+    path: Sequence[Entry], previous: CompactionEntry | None, shown: Callable[[AgentMessage], AgentMessage]
+) -> list[_Item]:
     """What is in the context after the summary of the previous compaction, oldest first."""
     options = SessionContextBuildOptions()
     start = place = 0
@@ -114,11 +122,11 @@ def _items(path: Sequence[Entry], previous: CompactionEntry | None) -> list[_Ite
         start = next((index for index in range(place) if path[index].id == kept), place + 1)
         if previous.retained_tail is not None:
             start = place + 1
-            items = [_Item(None, [message], estimate_all([message])) for message in previous.retained_tail]
+            items = [_Item(None, [message], estimate_all([shown(message)])) for message in previous.retained_tail]
     for entry in [*_prompt_kept_by(previous, path[:start]), *path[start:]]:
         if not isinstance(entry, CompactionEntry):
             messages = entry_to_messages(entry, 0, [], options)
-            items.append(_Item(entry.id, messages, estimate_all(messages)))
+            items.append(_Item(entry.id, messages, estimate_all(map(shown, messages))))
     return items
 
 

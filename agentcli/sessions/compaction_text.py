@@ -20,12 +20,15 @@ from agentcli.agent.messages import (
 
 RESULT_CHARACTERS = 2000
 """What is quoted of one tool result."""
+MESSAGE_CHARACTERS = 20_000
+"""What is quoted of anything else: of a log that somebody pasted, its beginning and its end."""
+_TOO_LONG = "the message is too long for a summary"
 
 
 def conversation_parts(messages: Sequence[AgentMessage]) -> list[str]:
     """Each message as text, in order; thinking is left out, and so is what has no text."""
     parts = [_part(message) for message in messages]
-    return [part for part in parts if part]
+    return [shorten(part, MESSAGE_CHARACTERS, _TOO_LONG) for part in parts if part]
 
 
 def split_conversation(parts: Sequence[str], most: int) -> list[str]:
