@@ -53,7 +53,7 @@ class CompactionSettings(Struct, frozen=True, kw_only=True):
     enabled: bool = True
     """Whether older messages are summarised by themselves; without it, only when asked for."""
     reserve_tokens: int = 16_384
-    """Tokens of the window that stay free for the answer; never more than half of the window."""
+    """Tokens of the window that stay free for the answer; never more than a third of the window."""
     keep_recent_tokens: int = 20_000
     """About so many tokens of the latest messages are kept as they are."""
 

@@ -9,7 +9,7 @@ from agentcli.agent.events import MessageEndEvent, TurnEndEvent
 from agentcli.agent.messages import AssistantMessage, StopReason, ToolResultMessage, Usage, text_of
 from agentcli.config.masking import mask
 from agentcli.headless.exit_codes import exit_code_of_error
-from agentcli.runtime.events import CompactionEndEvent
+from agentcli.runtime.events import CompactionEndEvent, SpentEvent
 from agentcli.runtime.runtime import Runtime
 
 
@@ -67,7 +67,7 @@ class Tally:
                 self._count(message.usage)
             case MessageEndEvent(message=ToolResultMessage(usage=Usage() as usage)):
                 self._count(usage)
-            case CompactionEndEvent(usage=Usage() as usage):
+            case CompactionEndEvent(usage=Usage() as usage) | SpentEvent(usage=usage):
                 self._count(usage)
             case TurnEndEvent(message=AssistantMessage(stop_reason=reason)) if reason != StopReason.ERROR:
                 self.turns += 1

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from agentcli.headless.tool_lines import ToolLines
 
 
+_WHY = {
+    "manual": "the conversation is compacted, as asked",
+    "threshold": "the conversation comes near the model's window",
+    "overflow": "the request was longer than the model's window",
+}
+
+
 class TextOutput:
     """A listener. stdout gets the model's text and nothing else, byte for byte unless it is a terminal.
 
@@ -61,10 +68,12 @@ class TextOutput:
                 waits = f"trying again in {event.delay:g} s ({event.attempt} of {event.max_attempts})"
                 void = "; what was printed of the answer is void" if self._has_shown else ""
                 self.say(f"{event.error_message}; {waits}{void}")
-            case CompactionStartEvent():
-                self.say("the conversation comes near the model's window; its older part is being summarised")
+            case CompactionStartEvent() if self._shows_tools:
+                self.say(f"{_WHY.get(event.reason, event.reason)}; its older part is being summarised")
             case CompactionEndEvent(error_message=str(problem)):
                 self.say(f"the conversation was not summarised: {problem}")
+            case CompactionEndEvent(summary=str()) if event.reason != "manual":
+                self.say(_summarised(event))
             case NoticeEvent():
                 self.say(event.text)
             case _:
@@ -104,3 +113,9 @@ class TextOutput:
 
             self._lines = ToolLines(self.err)
         return self._lines
+
+
+def _summarised(event: CompactionEndEvent) -> str:
+    messages = f"{event.message_count} message{'' if event.message_count == 1 else 's'}"
+    tokens = f"about {event.tokens_before:,} tokens are now about {event.tokens_after:,}"
+    return f"{_WHY.get(event.reason, event.reason)}: {messages} summarised, {tokens}"

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from agentcli.agent.abort import AbortSignal
-from agentcli.agent.messages import AgentMessage, Usage
+from agentcli.agent.messages import AgentMessage
 from agentcli.runtime.summarizer import Summarizer
 from agentcli.runtime.summary_prompts import BRANCH
 from agentcli.sessions.compaction_files import FileLists, files_of, with_file_lists
@@ -19,7 +19,6 @@ from agentcli.sessions.token_estimate import estimate_all
 class BranchSummary(Struct, frozen=True):
     text: str
     details: dict[str, list[str]]
-    usage: Usage
 
 
 def left_entries(session: Session, target_id: str | None) -> list[Entry]:
@@ -49,7 +48,7 @@ async def summarize_branch(
     details = [getattr(entry, "details", None) for entry in entries if getattr(entry, "summary", None) is not None]
     files: FileLists = files_of(messages, details)
     summary = await summarizer.summarize(newest, BRANCH, signal, room=room, instructions=instructions)
-    return BranchSummary(with_file_lists(summary.text, files), asdict(files), summary.usage)
+    return BranchSummary(with_file_lists(summary, files), asdict(files))
 
 
 def _newest(messages: Sequence[AgentMessage], room: int) -> list[AgentMessage]:

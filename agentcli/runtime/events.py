@@ -43,6 +43,12 @@ class NoticeEvent(Struct, frozen=True, tag_field="type", tag="notice"):
 class CompactionStartEvent(Struct, frozen=True, tag_field="type", tag="compaction_start"):
     reason: str
     """`manual`, `threshold` (the context comes near the window) or `overflow` (the server refused its length)."""
+    tokens_before: int = 0
+    """Of the context: as the server counted them, and estimated for what is new."""
+    limit: int = 0
+    """Tokens above which the context is compacted by itself."""
+    message_count: int = 0
+    """How many messages are summarised; 0 if there is nothing that could be."""
 
 
 class CompactionEndEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="compaction_end"):
@@ -55,11 +61,21 @@ class CompactionEndEvent(Struct, frozen=True, kw_only=True, tag_field="type", ta
     tokens_after: int = 0
     """Estimated."""
     usage: Usage | None = None
-    """What the summary took."""
+    """What the summary took; also what one took that failed."""
+    message_count: int = 0
+    """How many messages the summary stands for."""
     aborted: bool = False
     will_retry: bool = False
     """Whether the request that was too long is made again."""
     error_message: str | None = None
+
+
+class SpentEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="spent"):
+    """A request that is no part of the conversation took something: the summary of a branch, or the attempt at one."""
+
+    reason: str
+    """What it was for: `branch_summary`."""
+    usage: Usage
 
 
 class SessionMovedEvent(Struct, frozen=True, tag_field="type", tag="session_changed"):
@@ -146,6 +162,7 @@ RuntimeEvent = (
     | NoticeEvent
     | CompactionStartEvent
     | CompactionEndEvent
+    | SpentEvent
     | SessionMovedEvent
     | PermissionRequestEvent
     | PermissionEndEvent

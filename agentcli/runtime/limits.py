@@ -7,7 +7,7 @@ from enum import StrEnum
 from agentcli.agent.agent import Agent
 from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage, Usage
-from agentcli.runtime.events import CompactionEndEvent
+from agentcli.runtime.events import CompactionEndEvent, SpentEvent
 from agentcli.runtime.options import RuntimeOptions
 
 
@@ -97,7 +97,7 @@ class Limits:
                 self._count(usage)
             case MessageEndEvent(message=ToolResultMessage(usage=Usage() as usage)):
                 self._count(usage)
-            case CompactionEndEvent(usage=Usage() as usage):
+            case CompactionEndEvent(usage=Usage() as usage) | SpentEvent(usage=usage):
                 self._count(usage)
             case _:
                 pass

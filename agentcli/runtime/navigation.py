@@ -3,11 +3,15 @@
 from msgspec import Struct
 
 from agentcli.agent.abort import Aborted, AbortSignal
-from agentcli.agent.messages import CustomMessage, UserMessage, text_of
+from agentcli.agent.errors import AgentcliError
+from agentcli.agent.messages import CustomMessage, Usage, UserMessage, text_of
 from agentcli.runtime.branch_summary import left_entries, summarize_branch
-from agentcli.runtime.summarizer import Summarizer
+from agentcli.runtime.events import SpentEvent
+from agentcli.runtime.summarizer import Summarizer, bill
 from agentcli.sessions.entries import CustomMessageEntry, MessageEntry
 from agentcli.sessions.session import Session
+
+BRANCH_SUMMARY = "branch_summary"
 
 
 class Moved(Struct, frozen=True):
@@ -42,18 +46,30 @@ async def move(
     if summarizer is None:
         session.move_to(target_id)
         return Moved(True, edit_text)
+    summarizer.take_spent()
     try:
         left = left_entries(session, target_id)
         summary = await summarize_branch(left, summarizer, signal, room=room, instructions=instructions)
+        if signal.aborted:
+            raise Aborted
     except Aborted:
+        await _tell(summarizer, bill(session, summarizer, BRANCH_SUMMARY, "aborted"))
         return Moved(False)
-    if signal.aborted:
-        return Moved(False)
+    except AgentcliError as error:
+        await _tell(summarizer, bill(session, summarizer, BRANCH_SUMMARY, str(error)))
+        raise
+    usage = summarizer.take_spent()
     if summary is None:
         session.move_to(target_id)
     else:
-        session.move_to(target_id, summary=summary.text, details=summary.details, usage=summary.usage)
+        session.move_to(target_id, summary=summary.text, details=summary.details, usage=usage)
+    await _tell(summarizer, usage)
     return Moved(True, edit_text)
+
+
+async def _tell(summarizer: Summarizer, usage: Usage | None) -> None:
+    if usage is not None:
+        await summarizer.agent.emit(SpentEvent(reason=BRANCH_SUMMARY, usage=usage))
 
 
 def place_of(session: Session, entry_id: str) -> tuple[str | None, str | None]:

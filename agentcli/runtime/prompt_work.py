@@ -24,6 +24,11 @@ from agentcli.runtime.retries import Retries
 
 T = TypeVar("T")
 
+DOES_NOT_FIT = (
+    "the request does not fit into the model's window, and nothing more can be summarised or cut; "
+    "choose a model with a larger window (--model, /model), go back in the session, or begin a new one"
+)
+
 
 class PromptWork:
     """One thing at a time: a prompt, or something that has the conversation to itself.
@@ -151,7 +156,7 @@ class PromptWork:
             self._model.record()
             self._compactor.begin_prompt()
             if self._compactor.is_due(messages):
-                await self._compactor.run(CompactionReason.THRESHOLD, self._controller.signal)
+                await self._compactor.run(CompactionReason.THRESHOLD, self._controller.signal, before_prompt=True)
             await self._run(lambda prompts=messages: self.agent.prompt(prompts))
             await self._retry()
             await self._recover_from_overflow()
@@ -185,11 +190,15 @@ class PromptWork:
         return self.agent.steering_queue.drain() or self.agent.follow_up_queue.drain()
 
     async def _recover_from_overflow(self) -> None:
-        """Once a prompt: if the request did not fit into the window, compact, and make it again."""
-        if self._controller.signal.aborted or not self._compactor.is_overflow(self.last_message):
-            return
-        end = await self._compactor.run(CompactionReason.OVERFLOW, self._controller.signal)
-        if end is not None and end.will_retry:
+        """While a request does not fit into the window: compact or cut, and make it again, as long as that may help."""
+        signal = self._controller.signal
+        while not signal.aborted and self._compactor.is_overflow(self.last_message):
+            if self.limits.stop(work_left=True):
+                return
+            if not await self._compactor.make_room(signal):
+                if not signal.aborted:
+                    await self.agent.emit(NoticeEvent(DOES_NOT_FIT))
+                return
             await self._run(self.agent.continue_)
             await self._retry()
 

@@ -34,6 +34,7 @@ from agentcli.runtime.prompt_work import PromptWork
 from agentcli.runtime.retries import Retries
 from agentcli.runtime.summarizer import Summarizer
 from agentcli.runtime.token_estimate import messages_to_go_on_with
+from agentcli.runtime.window import Window, WindowFit
 
 if TYPE_CHECKING:
     from agentcli.runtime.slash_commands import SlashCommand
@@ -75,11 +76,14 @@ class Runtime:
         retries = Retries(agent, options.settings.retry)
         self._requests = ModelRequests(foundation, retries)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
-        self._compactor = Compactor(agent, recorder, self._summarizer, options.settings.compaction)
+        self._window = Window(agent, options.settings.compaction)
+        fit = WindowFit(self._window)
+        self._compactor = Compactor(recorder, self._summarizer, options.settings.compaction, self._window, fit)
         self._model = ChosenModel(foundation, self._outbox.put)
         self._work = PromptWork(foundation, retries, self._compactor, self._model)
         self._files = ChangedFiles(agent, foundation.cwd)
         agent.stream_function = self._requests.stream
+        fit.attach()
         agent.get_api_key = self._requests.key_for
         agent.prepare_next_turn = self._compactor.prepare_next_turn
         agent.options["prepare_request"] = self._model.prepare_request
@@ -103,7 +107,7 @@ class Runtime:
     @property
     def context_tokens(self) -> int:
         """About how many tokens the next request has, without what is said next."""
-        return self._compactor.tokens()
+        return self._window.tokens()
 
     @property
     def reached_limit(self) -> Limit | None:
@@ -176,7 +180,7 @@ class Runtime:
         """
 
         async def work(signal: AbortSignal) -> Moved:
-            summarizer, room = self._summarizer if summarize else None, self._compactor.limit
+            summarizer, room = self._summarizer if summarize else None, int(self._window.limit / self._window.ratio)
             moved = await move(self.session, entry_id, summarizer, signal, room=room, instructions=instructions)
             if moved.moved:
                 context = self.session.build_context()

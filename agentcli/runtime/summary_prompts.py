@@ -59,7 +59,9 @@ BRANCH = (
 TURN_PREFIX_HEADING = "# The beginning of the turn that goes on below"
 
 
-def summary_prompt(conversation: str, task: str, *, previous: str | None = None, instructions: str = "") -> str:
+def summary_prompt(
+    conversation: str, task: str, *, previous: str | None = None, instructions: str = "", words: int | None = None
+) -> str:
     """The one user message of a summary request.
 
     Args:
@@ -67,11 +69,14 @@ def summary_prompt(conversation: str, task: str, *, previous: str | None = None,
         task: one of the constants above.
         previous: the summary that the conversation goes on from.
         instructions: what the person wants the summary to attend to.
+        words: what it may have.
     """
     parts = [f"<conversation>\n{conversation}\n</conversation>"]
     if previous:
         parts.append(f"<previous-summary>\n{previous}\n</previous-summary>")
     parts.append(task)
+    if words is not None:
+        parts.append(f"Write at most {words} words.")
     if instructions.strip():
         parts.append(f"The person asks you to attend to this above all: {instructions.strip()}")
     return "\n\n".join(parts)

@@ -1,10 +1,11 @@
 """Compaction, the part that needs no model: where to cut, and what is to be summarised.
 
-A cut keeps about the last `keep_recent` tokens. It never parts a tool call from its result. If it falls inside a turn,
-the beginning of that turn is summarised by itself (`turn_prefix`).
+A cut keeps about the last `keep_recent` tokens. It never parts a tool call from its result, and never takes away what
+the model has not answered yet. If it falls inside a turn, the beginning of that turn is summarised by itself
+(`turn_prefix`), and the prompt is kept all the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -12,7 +13,9 @@ from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import (
     AgentMessage,
     AssistantMessage,
+    StopReason,
     ToolResultMessage,
+    UserMessage,
 )
 from agentcli.sessions.compaction_files import FileLists, files_of
 from agentcli.sessions.context import SessionContextBuildOptions, entry_to_messages
@@ -30,6 +33,15 @@ class CompactionPlan(Struct, frozen=True):
     previous_summary: str | None
     files: FileLists
     """What was read and changed in what is summarised, and in what was summarised before."""
+    kept_prompt_id: str | None = None
+    """The newest prompt, if it is in the `turn_prefix`: it stays in the context."""
+    tokens: int = 0
+    """Estimate of what leaves the context."""
+
+    @property
+    def message_count(self) -> int:
+        """How many messages leave the context."""
+        return len(self.history) + len(self.turn_prefix) - (self.kept_prompt_id is not None)
 
 
 class _Item(Struct):
@@ -41,24 +53,37 @@ class _Item(Struct):
     can_cut: bool = False
 
 
-def plan_compaction(path: Sequence[Entry], *, keep_recent: int, most_kept: int) -> CompactionPlan:
+def plan_compaction(
+    path: Sequence[Entry],
+    *,
+    keep_recent: int,
+    most_kept: int,
+    keep_prompt: bool = True,
+    shown: Callable[[AgentMessage], AgentMessage] = lambda message: message,
+) -> CompactionPlan:
     """Find out what a compaction at the end of a path summarises, and from where on it keeps.
 
     Args:
         path: what the context is made of, as `get_path_to_root_or_compaction` gives it, or the whole path.
         keep_recent: tokens to keep, about.
-        most_kept: tokens. If a cut that parts no call from its result keeps more, nothing is kept.
+        most_kept: tokens. If a cut that parts no call from its result keeps more, only what is unseen is kept.
+        shown: what the model is sent in place of a message: that is what counts.
+        keep_prompt: whether the newest prompt stays in the context; not if another one is about to come.
 
     Raises:
         SessionError: `already_compacted`, `nothing_to_compact`.
     """
     previous = next((entry for entry in reversed(path) if isinstance(entry, CompactionEntry)), None)
-    items = _items(path, previous)
+    items = _items(path, previous, shown)
     if previous is not None and not any(item.messages for item in items[_older(items, path, previous) :]):
         raise SessionError("already_compacted", "nothing was said since the last compaction")
     _mark_cuts(items)
     cut = _find_cut(items, keep_recent, most_kept)
-    if not any(item.messages for item in items[:cut]):
+    prompt = _kept_prompt(items, cut) if keep_prompt else None
+    leaving = [item for item in items[:cut] if item is not prompt]
+    if prompt is not None and not any(item.messages for item in leaving) and _is_over(items):
+        prompt, leaving = None, items[:cut]
+    if not any(item.messages for item in leaving):
         raise SessionError("nothing_to_compact", "there is nothing to compact: the conversation is still short")
     begin = _turn_start(items, cut)
     return CompactionPlan(
@@ -67,10 +92,26 @@ def plan_compaction(path: Sequence[Entry], *, keep_recent: int, most_kept: int) 
         first_kept_entry_id=items[cut].entry_id if cut < len(items) else None,
         previous_summary=previous.summary if previous is not None else None,
         files=files_of(_messages(items[:cut]), [previous.details if previous else None, *_details(path)]),
+        kept_prompt_id=prompt.entry_id if prompt is not None else None,
+        tokens=sum(item.tokens for item in leaving),
     )
 
 
-def _items(path: Sequence[Entry], previous: CompactionEntry | None) -> list[_Item]:
+def is_answer(message: AgentMessage) -> bool:
+    """Whether a message shows that the model has seen what came before it."""
+    if not isinstance(message, AssistantMessage) or message.stop_reason in (StopReason.ERROR, StopReason.ABORTED):
+        return False
+    return bool(message.content) or message.stop_reason != StopReason.LENGTH
+
+
+def first_unseen(messages: Sequence[AgentMessage]) -> int:
+    """Where what the model has not answered yet begins; the number of messages if there is nothing of the kind."""
+    return next((place + 1 for place in reversed(range(len(messages))) if is_answer(messages[place])), 0)
+
+
+def _items(
+    path: Sequence[Entry], previous: CompactionEntry | None, shown: Callable[[AgentMessage], AgentMessage]
+) -> list[_Item]:
     """What is in the context after the summary of the previous compaction, oldest first."""
     options = SessionContextBuildOptions()
     start = place = 0
@@ -81,12 +122,17 @@ def _items(path: Sequence[Entry], previous: CompactionEntry | None) -> list[_Ite
         start = next((index for index in range(place) if path[index].id == kept), place + 1)
         if previous.retained_tail is not None:
             start = place + 1
-            items = [_Item(None, [message], estimate_all([message])) for message in previous.retained_tail]
-    for entry in path[start:]:
+            items = [_Item(None, [message], estimate_all([shown(message)])) for message in previous.retained_tail]
+    for entry in [*_prompt_kept_by(previous, path[:start]), *path[start:]]:
         if not isinstance(entry, CompactionEntry):
             messages = entry_to_messages(entry, 0, [], options)
-            items.append(_Item(entry.id, messages, estimate_all(messages)))
+            items.append(_Item(entry.id, messages, estimate_all(map(shown, messages))))
     return items
+
+
+def _prompt_kept_by(previous: CompactionEntry | None, path: Sequence[Entry]) -> list[Entry]:
+    wanted = previous.kept_prompt_id if previous is not None else None
+    return [entry for entry in path if entry.id == wanted] if wanted is not None else []
 
 
 def _older(items: list[_Item], path: Sequence[Entry], previous: CompactionEntry) -> int:
@@ -113,6 +159,17 @@ def _mark_cuts(items: list[_Item]) -> None:
 
 
 def _find_cut(items: list[_Item], keep_recent: int, most_kept: int) -> int:
+    cut = _wanted_cut(items, keep_recent, most_kept)
+    unseen = _first_unseen_item(items)
+    if cut > unseen:
+        cut = next((place for place in reversed(range(min(unseen + 1, len(items)))) if items[place].can_cut), 0)
+    # What says something about the kept part (a change of model, an extension's note) goes with it.
+    while 0 < cut < len(items) and not items[cut - 1].messages and items[cut - 1].entry_id is not None:
+        cut -= 1
+    return cut
+
+
+def _wanted_cut(items: list[_Item], keep_recent: int, most_kept: int) -> int:
     kept = 0
     for index in reversed(range(len(items))):
         kept += items[index].tokens
@@ -127,10 +184,28 @@ def _find_cut(items: list[_Item], keep_recent: int, most_kept: int) -> int:
         cut = next((earlier for earlier in reversed(range(len(items))) if items[earlier].can_cut), None)
         if cut is None or sum(item.tokens for item in items[cut:]) > most_kept:
             return len(items)
-    # What says something about the kept part (a change of model, an extension's note) goes with it.
-    while cut > 0 and not items[cut - 1].messages and items[cut - 1].entry_id is not None:
-        cut -= 1
     return cut
+
+
+def _first_unseen_item(items: list[_Item]) -> int:
+    answer = next((place for place in reversed(range(len(items))) if any(map(is_answer, items[place].messages))), -1)
+    return next((place for place in range(answer + 1, len(items)) if items[place].messages), len(items))
+
+
+def _is_over(items: list[_Item]) -> bool:
+    """Whether the last turn has its final answer."""
+    last = next((item.messages[-1] for item in reversed(items) if item.messages), None)
+    return isinstance(last, AssistantMessage) and is_answer(last) and not last.tool_calls
+
+
+def _kept_prompt(items: list[_Item], cut: int) -> _Item | None:
+    """The newest prompt, if it lies before the cut and what answers it after."""
+    if not any(isinstance(message, AssistantMessage) for message in _messages(items[cut:])):
+        return None
+    for index in reversed(range(len(items))):
+        if any(isinstance(message, UserMessage) for message in items[index].messages):
+            return items[index] if index < cut and items[index].entry_id is not None else None
+    return None
 
 
 def _turn_start(items: list[_Item], cut: int) -> int:

@@ -1,4 +1,7 @@
-"""Compaction text: a stretch of conversation as the text that a model summarises. Text only: images become a word."""
+"""Compaction text: a stretch of conversation as the text that a model summarises, and long texts made shorter.
+
+Text only: images become a word.
+"""
 
 from collections.abc import Sequence
 
@@ -17,12 +20,15 @@ from agentcli.agent.messages import (
 
 RESULT_CHARACTERS = 2000
 """What is quoted of one tool result."""
+MESSAGE_CHARACTERS = 20_000
+"""What is quoted of anything else: of a log that somebody pasted, its beginning and its end."""
+_TOO_LONG = "the message is too long for a summary"
 
 
 def conversation_parts(messages: Sequence[AgentMessage]) -> list[str]:
     """Each message as text, in order; thinking is left out, and so is what has no text."""
     parts = [_part(message) for message in messages]
-    return [part for part in parts if part]
+    return [shorten(part, MESSAGE_CHARACTERS, _TOO_LONG) for part in parts if part]
 
 
 def split_conversation(parts: Sequence[str], most: int) -> list[str]:
@@ -36,6 +42,48 @@ def split_conversation(parts: Sequence[str], most: int) -> list[str]:
             else:
                 texts.append(piece)
     return texts
+
+
+def fair_share(sizes: Sequence[int], room: int) -> int:
+    """The most that each may have so that all fit into a room: what is smaller leaves its part to the larger ones."""
+    left = room
+    for place, size in enumerate(sorted(sizes)):
+        share = max(left, 0) // (len(sizes) - place)
+        if size > share:
+            return share
+        left -= size
+    return max(sizes, default=0)
+
+
+def shorten(text: str, most: int, why: str) -> str:
+    """The text, or its beginning and its end with a line between them: about `most` characters, that line included.
+
+    Args:
+        why: why something was left out, and what to do about it.
+    """
+    if len(text) <= most:
+        return text
+    room = max(most - len(_mark(len(text), why)), 0)
+    head = _line_end(text, room * 2 // 3)
+    tail = room - room * 2 // 3
+    left_out = len(text) - head - tail
+    return text[:head] + _mark(left_out, why) + text[len(text) - tail :]
+
+
+def shorten_all(texts: Sequence[str], most: int, why: str) -> list[str]:
+    """The texts, with about `most` characters together."""
+    share = fair_share([len(text) for text in texts], most)
+    return [shorten(text, share, why) for text in texts]
+
+
+def _mark(count: int, why: str) -> str:
+    return f"\n… {count:,} characters left out: {why}\n"
+
+
+def _line_end(text: str, place: int) -> int:
+    """The end of the last whole line before a place, if that is near."""
+    found = text.rfind("\n", max(place - 200, 0), place)
+    return found if found > 0 else place
 
 
 def _part(message: AgentMessage) -> str:

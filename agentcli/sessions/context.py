@@ -1,7 +1,7 @@
 """Context building: from the entries on one path of the tree to what the agent goes on with.
 
 The latest compaction on the path stands for what lies before it: its summary comes first, then what it kept, then what
-came after. (An earlier one would bring back what later ones have summarised.)
+came after. (An earlier one would bring back what later ones have summarised.) A prompt whose turn goes on is kept too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +118,9 @@ def _from_latest_compaction(path: Sequence[Entry]) -> list[Entry]:
     if compaction.retained_tail is None and compaction.first_kept_entry_id is not None:
         before = path[:latest]
         first = next((i for i, entry in enumerate(before) if entry.id == compaction.first_kept_entry_id), latest)
-        kept = [entry for entry in before[first:] if not isinstance(entry, CompactionEntry)]
+        prompt = compaction.kept_prompt_id
+        kept = [entry for entry in before[:first] if entry.id == prompt] if prompt is not None else []
+        kept += [entry for entry in before[first:] if not isinstance(entry, CompactionEntry)]
     return [compaction, *kept, *path[latest + 1 :]]
 
 

@@ -72,6 +72,8 @@ class CompactionEntry(
     details: Any = None
     usage: Usage | None = None
     from_hook: bool = False
+    kept_prompt_id: str | None = None
+    """The entry of the newest prompt, if it stays in the context although it lies before the first kept entry."""
 
 
 class BranchSummaryEntry(

@@ -87,6 +87,7 @@ class Session:
         usage: Usage | None = None,
         retained_tail: list[AgentMessage] | None = None,
         from_hook: bool = False,
+        kept_prompt_id: str | None = None,
     ) -> str:
         """From here on a summary stands in the context for what came before.
 
@@ -96,6 +97,7 @@ class Session:
             usage: what the summary took.
             retained_tail: messages that stay in place of those entries.
             from_hook: whether an extension wrote the summary.
+            kept_prompt_id: a prompt before the first kept entry that stays in the context too.
         """
         entry = CompactionEntry(
             **self._base(),
@@ -106,6 +108,7 @@ class Session:
             usage=usage,
             retained_tail=retained_tail,
             from_hook=from_hook,
+            kept_prompt_id=kept_prompt_id,
         )
         return self._append(entry)
 
@@ -191,8 +194,8 @@ class Session:
     def build_context(self, options: SessionContextBuildOptions = SessionContextBuildOptions()) -> SessionContext:
         """What the agent goes on with at the leaf. Decodes what the context is made of, not what was compacted."""
         path = self.storage.get_path(self.leaf_id)
-        start = self.storage.context_start(path)
-        entries = list(self.storage.get_some([head.id for head in path[start:]]))
+        start, ids = self.storage.context_part(path)
+        entries = list(self.storage.get_some(ids))
         return build_session_context([*self._state_before(path[:start]), *entries], self.options.merged(options))
 
     def sync(self) -> None:

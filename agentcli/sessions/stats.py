@@ -1,16 +1,30 @@
 """Stats: what a session took: messages, tools, tokens, money and time, by model. Every branch counts: it was paid."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage, Usage, UserMessage
-from agentcli.sessions.entries import OFF_TREE, BranchSummaryEntry, CompactionEntry, Entry, EntryHead, MessageEntry
+from agentcli.sessions.entries import (
+    OFF_TREE,
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomEntry,
+    Entry,
+    EntryHead,
+    MessageEntry,
+)
 from agentcli.sessions.ids import to_milliseconds
 
 UNKNOWN = "(unknown)"
 SUMMARIES = "(summaries)"
-"""The name under which compactions and branch summaries are counted."""
+"""The name under which compactions and branch summaries are counted, those that failed included."""
+
+
+SPENT = "spent"
+"""The `custom_type` of an entry that says what a request took which left nothing else, as a summary that failed."""
 
 
 class ModelStats(Struct):
@@ -78,6 +92,24 @@ def collect_stats(heads: Sequence[EntryHead], entries: Iterable[Entry]) -> Sessi
     return stats
 
 
+def spent_data(what: str, error: str, usage: Usage) -> dict[str, Any]:
+    """The data of such an entry.
+
+    Args:
+        what: what was asked for.
+        error: what became of it.
+    """
+    return {"for": what, "error": error, "usage": msgspec.to_builtins(usage)}
+
+
+def _spent_usage(data: object) -> Usage | None:
+    """What an entry with this data tells; None if it is damaged."""
+    try:
+        return msgspec.convert(data["usage"], Usage) if isinstance(data, dict) else None
+    except (KeyError, msgspec.ValidationError):
+        return None
+
+
 def _count(stats: SessionStats, entry: Entry) -> None:
     match entry:
         case MessageEntry(message=AssistantMessage() as message):
@@ -101,6 +133,9 @@ def _count(stats: SessionStats, entry: Entry) -> None:
             stats.compactions += isinstance(entry, CompactionEntry)
             if entry.usage is not None:
                 _spend(stats, SUMMARIES, entry.usage)
+        case CustomEntry(custom_type=custom_type, data=data) if custom_type == SPENT:
+            if (usage := _spent_usage(data)) is not None:
+                _spend(stats, SUMMARIES, usage)
         case _:
             pass
 

@@ -157,18 +157,27 @@ class SessionStorage(ABC):
         Those after the latest compaction, it itself, and what it kept; the whole path if there is none.
         """
         path = self.get_path(leaf_id)
-        return list(self.get_some([head.id for head in path[self.context_start(path) :]]))
+        return list(self.get_some(self.context_part(path)[1]))
 
-    def context_start(self, path: list[EntryHead]) -> int:
-        """Where on a path the part begins that the context is made of."""
+    def context_part(self, path: list[EntryHead]) -> tuple[int, list[str]]:
+        """Where on a path the part begins that the context is made of, and the ids of what it is made of.
+
+        Those are the part's, and before them that of a prompt which the latest compaction kept.
+        """
+        start, prompt_id = self._kept_part(path)
+        prompts = [head.id for head in path[:start] if head.id == prompt_id] if prompt_id is not None else []
+        return start, [*prompts, *(head.id for head in path[start:])]
+
+    def _kept_part(self, path: list[EntryHead]) -> tuple[int, str | None]:
         latest = next((index for index in reversed(range(len(path))) if path[index].type == "compaction"), None)
-        if latest is None:
-            return 0
-        entry = self.get_entry(path[latest].id)
-        if not isinstance(entry, CompactionEntry) or entry.retained_tail is not None:
-            return latest if isinstance(entry, CompactionEntry) else 0
+        entry = self.get_entry(path[latest].id) if latest is not None else None
+        if latest is None or not isinstance(entry, CompactionEntry):
+            return 0, None
+        if entry.retained_tail is not None:
+            return latest, None
         kept = entry.first_kept_entry_id
-        return next((index for index in range(latest) if path[index].id == kept), latest)
+        start = next((index for index in range(latest) if path[index].id == kept), latest)
+        return start, entry.kept_prompt_id
 
     def get_session_stats(self) -> "SessionStats":
         """What the session took: messages, tools, tokens, money, time, on every branch. Reads the whole session."""

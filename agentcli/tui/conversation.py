@@ -330,7 +330,8 @@ class Conversation:
     def _end_compaction(self, event: CompactionEndEvent) -> None:
         self._activity = ""
         if event.summary is not None:
-            self._add(compaction_summary(event.summary, event.tokens_before, event.tokens_after))
+            made = (event.summary, event.tokens_before, event.tokens_after, event.reason, event.message_count)
+            self._add(compaction_summary(*made))
         elif event.error_message is not None:
             self._add(Notice(event.error_message, NoticeKind.ERROR))
         elif event.aborted:

@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from agentcli.agent.events import MessageEndEvent
-from agentcli.agent.messages import AssistantMessage, Usage
-from agentcli.runtime.events import CompactionEndEvent
+from agentcli.agent.messages import AssistantMessage, ToolResultMessage, Usage
+from agentcli.runtime.events import CompactionEndEvent, SpentEvent
 from agentcli.sessions.session import Session
 
 
@@ -25,7 +25,9 @@ class Spending(Struct):
         match event:
             case MessageEndEvent(message=AssistantMessage(usage=usage)):
                 self.add(usage)
-            case CompactionEndEvent(usage=Usage() as usage):
+            case MessageEndEvent(message=ToolResultMessage(usage=Usage() as usage)):
+                self.add(usage)
+            case CompactionEndEvent(usage=Usage() as usage) | SpentEvent(usage=usage):
                 self.add(usage)
             case _:
                 pass

@@ -41,9 +41,10 @@ def test_text_streams_and_each_message_ends_its_line():
     [
         (NoticeEvent("look\x1b[31m"), "agentcli: look[31m\n"),
         (RetryStartEvent(1, 3, 2.0, "too busy"), "agentcli: too busy; trying again in 2 s (1 of 3); what was printed of the answer is void\n"),
-        (CompactionStartEvent("threshold"), "agentcli: the conversation comes near the model's window; its older part is being summarised\n"),
+        (CompactionStartEvent("threshold"), ""),
         (CompactionEndEvent(reason="threshold", error_message="no"), "agentcli: the conversation was not summarised: no\n"),
-        (CompactionEndEvent(reason="threshold", summary="short"), ""),
+        (CompactionEndEvent(reason="threshold", summary="short", tokens_before=9000, tokens_after=2000, message_count=12), "agentcli: the conversation comes near the model's window: 12 messages summarised, about 9,000 tokens are now about 2,000\n"),
+        (CompactionEndEvent(reason="overflow", summary="short", message_count=1), "agentcli: the request was longer than the model's window: 1 message summarised, about 0 tokens are now about 0\n"),
     ],
 )  # fmt: skip
 def test_what_happens_meanwhile_is_one_line_on_stderr(event: object, says: str):

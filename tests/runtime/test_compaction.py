@@ -77,19 +77,26 @@ async def test_a_conversation_that_comes_near_the_window_is_compacted_before_the
     assert (entry.summary, entry.tokens_before) == (end.summary, 8_500)
 
 
-async def test_large_tool_results_are_compacted_before_the_next_request_of_the_same_run(make: Make):
-    big = call("bash", "a", command="head -c 36000 /dev/zero | tr '\\0' x")
-    runtime = with_window(make([big, used(500)], [say("sum")], [say("done")], settings=SMALL))
+def x_times(count: int, id: str = "a") -> Step:
+    return call("bash", id, command=f"head -c {count} /dev/zero | tr '\\0' x")
+
+
+async def test_what_came_before_makes_room_for_large_tool_results_in_the_same_run(make: Make):
+    first = [x_times(8_000), used(500)]
+    runtime = with_window(make(first, [x_times(24_000, "b"), used(2_700)], [say("sum")], [say("done")], settings=SMALL))
     events = hear(runtime)
     await runtime.prompt("go")
     asked = requests(runtime)
-    assert [is_summary_request(request) for request in asked] == [False, True, False]
-    assert "[Tool result]: xxx" in asked[1][0]
-    assert len(asked[1][0]) < 6_000, "of a result 2,000 characters are quoted"
-    assert "more characters were left out" in asked[1][0]
-    assert "Original Request" in asked[1][0]
-    assert len(asked[2]) == 1 and "sum" in asked[2][0]
-    assert ends(events)[0].reason == "threshold"
+    assert [is_summary_request(request) for request in asked] == [False, False, True, False]
+    assert "[Tool result]: xxx" in asked[2][0]
+    assert len(asked[2][0]) < 6_000, "of a result 2,000 characters are quoted"
+    assert "more characters were left out" in asked[2][0]
+    assert "Original Request" in asked[2][0]
+    summary, prompt, _, result = asked[3]
+    assert "sum" in summary and prompt == "user: go"
+    assert result == "toolResult: " + "x" * 24_000, "the model has not seen it yet"
+    (end,) = ends(events)
+    assert (end.reason, end.message_count) == ("threshold", 2)
     assert text_of(runtime.last_message.content) == "done"
 
 
@@ -101,8 +108,8 @@ async def test_what_is_kept_in_a_run_goes_on_with_calls_and_results_together(mak
     runtime = with_window(make(*answers, [say("sum")], [say("done")], settings=SMALL))
     await runtime.prompt("go")
     last = runtime.options.stream_fn.requests[-1].messages
-    assert [message.role for message in last] == ["user", "assistant", "toolResult"]
-    assert last[1].tool_calls[0].id == last[2].tool_call_id == "b"
+    assert [message.role for message in last] == ["user", "user", "assistant", "toolResult"]
+    assert last[2].tool_calls[0].id == last[3].tool_call_id == "b"
 
 
 async def test_without_usage_the_context_is_estimated(make: Make):
@@ -128,7 +135,7 @@ async def test_an_image_counts_as_much_as_twelve_hundred_tokens(make: Make):
 async def test_usage_from_before_a_compaction_starts_no_second_one(make: Make):
     answers = [[say("a")], [say("b"), used(8_500)], [say("sum")], [say("c")], [say("d")]]
     runtime = with_window(make(*answers, settings=SMALL))
-    await runtime.prompt("zero")
+    await runtime.prompt("zero " + LONG)
     await runtime.prompt("old " + LONG)
     await runtime.prompt("three")
     assert len(compactions(runtime)) == 1

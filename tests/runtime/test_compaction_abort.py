@@ -48,11 +48,12 @@ async def test_abort_cancels_a_manual_compaction_and_leaves_everything_as_it_was
 
 
 async def test_abort_between_two_turns_ends_the_compaction_before_the_run(make: Make):
-    turn = [call("bash", "a", command="printf '%4000s' x"), used(9_000)]
-    runtime = with_window(make(turn, slow("sum"), settings=SMALL))
+    turn = [call("bash", "a", command="printf '%4000s' x"), used(8_200)]
+    runtime = with_window(make([say(LONG)], turn, slow("sum"), settings=SMALL))
+    await runtime.prompt(LONG)
     events = hear(runtime)
     run = runtime.prompt("go " + LONG)
-    await until(lambda: len(runtime.options.stream_fn.requests) == 2)
+    await until(lambda: len(runtime.options.stream_fn.requests) == 3)
     runtime.abort()
     await run
     (end,) = ends(events)
@@ -60,7 +61,8 @@ async def test_abort_between_two_turns_ends_the_compaction_before_the_run(make: 
     kinds = [type(event).__name__ for event in events]
     assert kinds.index("CompactionEndEvent") < kinds.index("AgentEndEvent")
     assert compactions(runtime) == []
-    assert [message.role for message in runtime.agent.state.messages] == ["user", "assistant", "toolResult"]
+    roles = [message.role for message in runtime.agent.state.messages]
+    assert roles == ["user", "assistant", "user", "assistant", "toolResult"]
 
 
 async def test_abort_of_the_compaction_before_a_prompt_keeps_the_prompt(make: Make):
@@ -92,15 +94,16 @@ async def test_what_is_queued_during_a_compaction_runs_after_it_in_order_on_the_
 
 
 async def test_steering_during_an_automatic_compaction_reaches_the_run_after_it(make: Make):
-    turn = [call("bash", "a", command="echo hi"), used(9_000)]
-    runtime = with_window(make(turn, [Step(text="sum", delay=0.05)], [say("done")], settings=SMALL))
-    run = runtime.prompt("go " + LONG)
-    await until(lambda: len(runtime.options.stream_fn.requests) == 2)
+    turn = [call("bash", "a", command="echo hi"), used(8_500)]
+    runtime = with_window(make([say(LONG)], turn, [Step(text="sum", delay=0.05)], [say("done")], settings=SMALL))
+    await runtime.prompt(LONG)
+    run = runtime.prompt("go")
+    await until(lambda: len(runtime.options.stream_fn.requests) == 3)
     runtime.steer("also this")
     await run
     asked = requests(runtime)
-    assert "also this" not in asked[1][0]
-    assert asked[2][-1] == "user: also this"
+    assert "also this" not in asked[2][0]
+    assert asked[3][-1] == "user: also this"
 
 
 async def test_a_manual_compaction_stops_the_run_and_does_not_resume_it(make: Make):
@@ -153,11 +156,15 @@ async def test_a_summary_that_cannot_be_written_changes_nothing(make: Make, monk
     assert runtime.agent.state.messages == before
 
 
-def test_the_reserve_is_never_more_than_half_of_a_small_window(make: Make):
-    runtime = with_window(make(), 8_000)
-    assert runtime._compactor.reserve == 4_000
-    with_window(runtime, 200_000)
-    assert runtime._compactor.limit == 200_000 - 16_384
+def test_what_is_reserved_and_kept_becomes_less_with_the_window(make: Make):
+    runtime = make()
+    for size in (8_000, 16_000, 32_000, 48_000, 64_000, 200_000):
+        window = with_window(runtime, size)._window
+        assert window.reserve == min(16_384, size // 3)
+        assert window.limit == size - window.reserve
+        assert window.keep <= window.limit // 2
+        assert window.limit <= window.room <= size - 1_024
+    assert window.keep == 20_000
 
 
 async def test_a_message_is_known_by_its_role_after_compaction(make: Make):

@@ -37,8 +37,8 @@ async def test_a_summary_that_is_none_is_never_stored_and_the_conversation_goes_
 
 
 async def test_a_compaction_that_fails_in_a_run_is_not_tried_after_every_batch(make: Make):
-    turns = [[call("bash", name, command="echo hi"), used(9_000)] for name in "abc"]
-    first = [say("ok")]
+    turns = [[call("bash", name, command="echo hi"), used(8_500)] for name in "abc"]
+    first = [say("ok " + LONG)]
     runtime = with_window(
         make(first, turns[0], [fail("bad_request")], turns[1], turns[2], [say("done")], settings=SMALL)
     )
@@ -108,7 +108,8 @@ async def test_the_beginning_of_a_turn_is_summarised_by_itself_after_the_history
     assert "look at letters" in history[0] and "look at letters" in prefix[0]
     assert end is not None and end.summary is not None
     assert end.summary.index("history") < end.summary.index("prefix")
-    first_kept = runtime.agent.state.messages[1]
+    _, prompt, first_kept, *_ = runtime.agent.state.messages
+    assert text_of(prompt.content) == "the request"
     assert isinstance(first_kept, AssistantMessage)
 
 
@@ -143,10 +144,11 @@ async def test_files_that_were_read_and_changed_are_listed_and_carried_on(make: 
     end = await runtime.compact()
     assert end is not None and end.summary is not None
     assert end.summary.endswith("<read-files>\nin.txt\n</read-files>\n\n<modified-files>\nout.txt\n</modified-files>")
-    assert compactions(runtime)[0].details == {"read_files": ["in.txt"], "modified_files": ["out.txt"]}
+    files = {"read_files": ["in.txt"], "modified_files": ["out.txt"]}
+    assert compactions(runtime)[0].details == files | {"reason": "manual", "message_count": 6}
     await runtime.prompt("q3 " + LONG)
     await runtime.compact()
-    assert compactions(runtime)[1].details == {"read_files": ["in.txt"], "modified_files": ["out.txt"]}
+    assert compactions(runtime)[1].details == files | {"reason": "manual", "message_count": 2}
     assert "<read-files>" not in requests(runtime)[-1][0]
 
 

@@ -11,6 +11,7 @@ from agentcli.agent.messages import (
     BashExecutionMessage,
     CustomMessage,
     ImageContent,
+    StopReason,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -99,8 +100,15 @@ def test_a_message_between_a_call_and_its_result_is_no_place_to_cut():
         user_message("q"), answer("a", "1"), CustomMessage("note", T100), result("1", T100), answer("b")
     )
     assert plan(session, 150).first_kept_entry_id == session.get_branch()[4].id
-    session = new_session(user_message("q"), answer("a", "1"), CustomMessage("note", T100), result("1", T100))
-    assert plan(session, 150).first_kept_entry_id == session.get_branch()[1].id
+    session = new_session(
+        user_message("q"),
+        answer("a"),
+        user_message("r"),
+        answer("a", "1"),
+        CustomMessage("note", T100),
+        result("1", T100),
+    )
+    assert plan(session, 150).first_kept_entry_id == session.get_branch()[3].id
 
 
 def test_a_cut_inside_a_turn_gives_the_turns_beginning_by_itself():
@@ -119,11 +127,73 @@ def test_a_cut_inside_a_turn_gives_the_turns_beginning_by_itself():
     assert kept(session, made) == ["b", "xxxxxx"]
 
 
-def test_results_too_large_to_keep_are_summarised_with_their_calls():
-    session = new_session(user_message("task"), answer("a", "1"), result("1", T100 * 50))
+def test_results_that_were_answered_and_are_too_large_to_keep_are_summarised_with_their_calls():
+    session = new_session(user_message("task"), answer("a", "1"), result("1", T100 * 50), answer("b"))
     made = plan(session, 100, most=1000)
-    assert made.first_kept_entry_id is None
     assert texts(made.turn_prefix) == ["task", "a", "xxxxxx"]
+    assert kept(session, made) == ["b"]
+
+
+UNSEEN: dict[str, list[AgentMessage]] = {
+    "results": [result("1", T100 * 50), result("2", T100)],
+    "results and what was said meanwhile": [result("1", T100), result("2", T100 * 50), user_message("also " + T100)],
+    "results whose request failed": [
+        result("1", T100 * 50),
+        result("2", T100),
+        AssistantMessage([], stop_reason=StopReason.ERROR, error_kind="overflow"),
+    ],
+    "results whose answer was stopped": [
+        result("1", T100 * 50),
+        result("2", T100),
+        AssistantMessage([TextContent("I s")], stop_reason=StopReason.ABORTED),
+    ],
+    "results in a window that was full": [
+        result("1", T100 * 50),
+        result("2", T100),
+        AssistantMessage([], stop_reason=StopReason.LENGTH),
+    ],
+}
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
+def test_what_the_model_has_not_answered_is_kept_however_large_it_is(unseen: str):
+    session = new_session(
+        user_message("old"), answer("done"), user_message("task"), answer("a", "1", "2"), *UNSEEN[unseen]
+    )
+    made = plan(session, 10, most=20)
+    assert texts(made.history) == ["old", "done"]
+    assert kept(session, made)[-len(UNSEEN[unseen]) - 1 :] == texts([answer("a"), *UNSEEN[unseen]])
+
+
+def test_where_everything_is_unseen_there_is_nothing_to_compact():
+    session = new_session(user_message("task " + T100), answer("a", "1"), result("1", T100 * 50))
+    with pytest.raises(SessionError) as error:
+        plan(session, 10, most=20)
+    assert error.value.code == "nothing_to_compact"
+
+
+def test_the_prompt_of_a_turn_that_goes_on_stays_also_through_further_compactions():
+    session = new_session(user_message("old"), answer("done"), user_message("task"))
+    for number in range(4):
+        session.append_message(answer(f"a{number}", f"c{number}"))
+        session.append_message(result(f"c{number}", T100))
+        if number % 2 == 0:
+            continue
+        made = plan(session, 10)
+        assert made.kept_prompt_id == session.get_branch()[2].id
+        assert made.message_count == len(made.history) + len(made.turn_prefix) - 1
+        session.append_compaction("sum", made.first_kept_entry_id, 0, kept_prompt_id=made.kept_prompt_id)
+        _, *rest = session.build_context().messages
+        assert texts(rest) == ["task", f"a{number}", "xxxxxx"]
+    session.append_message(answer("end"))
+    session.append_message(user_message("next"))
+    made = plan(session, 1)
+    assert texts(made.history)[0] == "task" and made.kept_prompt_id is None
+
+
+def test_a_prompt_that_was_answered_does_not_stay_alone():
+    session = new_session(user_message("task"), answer("done " + T100), BashExecutionMessage("ls", T100))
+    assert plan(session, 50).kept_prompt_id is None
 
 
 @pytest.mark.parametrize("message", [BashExecutionMessage("ls", T100), CustomMessage("note", T100)])

@@ -1,12 +1,14 @@
-"""Sessions under torture.
+"""Sessions and conversations under torture.
 
     python -m tests.torture [--short]
 
 300 rounds of `kill -9` at random moments while a session is written: after each it opens, every entry that was
 acknowledged is there, the context can be built, and the next append is sound. The same on a disk that is full (a limit on
-the file's size, and a file system of 1 MiB where one can be mounted). Two writers: one is refused. `--short`: 15 rounds.
+the file's size, and a file system of 1 MiB where one can be mounted). Two writers: one is refused. 300 random conversations in small windows: every compaction ends,
+and nothing is summarised away that the model has not seen. `--short`: 15 rounds, 40 conversations.
 """
 
+import contextlib
 import os
 import random
 import signal
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from agentcli.agent.errors import SessionError
@@ -23,6 +26,7 @@ from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.line_scan import scan_lines
 from agentcli.sessions.session import Session
 from agentcli.sessions.tree import tree_lines
+from tests.torture.compaction import conversations
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,6 +151,18 @@ def two_writers(folder: Path) -> None:
     print("two writers: the second is refused, may read, and goes on when the first is gone", flush=True)
 
 
+@contextlib.contextmanager
+def private_home(path: Path) -> Iterator[None]:
+    before = os.environ.get("AGENTCLI_HOME")
+    os.environ["AGENTCLI_HOME"] = str(path)
+    try:
+        yield
+    finally:
+        os.environ.pop("AGENTCLI_HOME")
+        if before is not None:
+            os.environ["AGENTCLI_HOME"] = before
+
+
 def main(arguments: list[str]) -> int:
     short = "--short" in arguments
     seed = int.from_bytes(os.urandom(4))
@@ -158,6 +174,9 @@ def main(arguments: list[str]) -> int:
         full_by_limit(folder, 5 if short else 60)
         full_file_system(folder)
         two_writers(folder)
+        with private_home(folder / "home"):
+            first = seed % 1_000_000
+            conversations(folder, range(first, first + (40 if short else 300)))
     return 0
 
 

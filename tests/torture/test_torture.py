@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.torture.__main__ import full_by_limit, kill_rounds, two_writers
+from tests.torture.compaction import conversations
 
 
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path):
@@ -15,3 +18,10 @@ def test_a_full_disk_ends_nothing_and_file_and_memory_agree(tmp_path: Path):
 
 def test_two_writers_never_have_one_session(tmp_path: Path):
     two_writers(tmp_path)
+
+
+def test_random_conversations_in_small_windows_end_and_lose_nothing_unseen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AGENTCLI_HOME", str(tmp_path / "home"))
+    conversations(tmp_path, range(40))

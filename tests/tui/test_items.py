@@ -230,3 +230,11 @@ def test_every_item_fits_any_width(width: int) -> None:
         for unfolded in (False, True):
             shown(item, width, unfolded=unfolded)
             assert all(made.cell_length <= width for made in item.rows(width, PALETTE))
+
+
+def test_a_compaction_says_why_it_was_made_and_what_of():
+    said = compaction_summary("text", 9_000, 1_000, "threshold", 12).title
+    assert said.endswith("summarised (9,000 → 1,000 tokens): 12 messages, it came near the window")
+    assert compaction_summary("text", 0, 0, "overflow", 1).title.endswith(
+        "summarised: 1 message, it was longer than the window"
+    )

@@ -38,13 +38,27 @@ class Summary(Foldable):
         return 1 + (guess_rows(self.text, width) if self.expanded else 1)
 
 
-def compaction_summary(text: str, tokens_before: int = 0, tokens_after: int = 0) -> Summary:
+_WHY = {
+    "manual": "as asked",
+    "threshold": "it came near the window",
+    "overflow": "it was longer than the window",
+}
+
+
+def compaction_summary(
+    text: str, tokens_before: int = 0, tokens_after: int = 0, reason: str = "", message_count: int = 0
+) -> Summary:
     """Args:
     tokens_before: of the context; 0 is not known. So is `tokens_after`, which is an estimate.
+    reason: why, as the events of a compaction call it.
+    message_count: how many messages were summarised; 0 is not known.
     """
     after = f" → {tokens_after:,}" if tokens_after else ""
     tokens = f" ({tokens_before:,}{after} tokens)" if tokens_before else ""
-    return Summary(f"the conversation before this was summarised{tokens}", text)
+    known = [f"{message_count} message{'' if message_count == 1 else 's'}"] if message_count else []
+    known += [_WHY[reason]] if reason in _WHY else []
+    more = f": {', '.join(known)}" if known else ""
+    return Summary(f"the conversation before this was summarised{tokens}{more}", text)
 
 
 def branch_summary(text: str) -> Summary:
