@@ -1,10 +1,10 @@
-"""The find tool: files and folders whose names match a glob, without what git ignores.
+"""The find tool: files and folders whose paths match a glob, without what git ignores.
 
-Names are compared as fd does: a pattern without capital letters matches both cases; one with `/` is compared with the
-path from the searched folder on. Always searched with our own program, so results are the same on every machine.
+What is listed stands in `file_tree`, what a glob means in `path_glob`.
 """
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -15,19 +15,28 @@ from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
+from agentcli.tools.file_tree import LIST_ARGUMENTS, FileTree
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.search_order import SearchOrder
-from agentcli.tools.search_process import plain_search, search
+from agentcli.tools.path_glob import PathGlob
+from agentcli.tools.paths import readable
+from agentcli.tools.search_process import Ending, SearchProcess, search
 from agentcli.tools.search_target import search_target
+from agentcli.tools.stoppable import Stopped, in_thread
 from agentcli.tools.truncate import Truncation, listing, plural
 
 DEFAULT_LIMIT = 1000
+_MAX_PATTERN = 4096
+_MOST_KEPT = 20_000
+"""As many more than the limit are kept at most before they are sorted."""
 
-DESCRIPTION = "Find files and folders by glob. Respects .gitignore. Folders end in /."
+DESCRIPTION = (
+    "Find files and folders by glob. Respects .gitignore, but for links and empty folders. Folders end in /."
+    " Links are not followed."
+)
 
 
 class FindToolInput(Struct, omit_defaults=True):
-    pattern: Annotated[str, Meta(description="like *.py or src/**/test_*")]
+    pattern: Annotated[str, Meta(description="like *.py or src/**/test_*; both cases if all lower-case")]
     path: Annotated[str, Meta(description="folder, default: working folder")] | None = None
     limit: Annotated[int, Meta(description="results, default 1000")] | None = None
 
@@ -58,31 +67,56 @@ def create_find_tool(options: ToolOptions) -> AgentTool:
     )
 
 
+class _Finder:
+    """Keeps the first paths that match, in the order of the tree."""
+
+    def __init__(self, matches: PathGlob, most: int) -> None:
+        self._matches = matches
+        self._most = most
+        self._tree = FileTree()
+        self._found: list[str] = []
+
+    def take(self, chunk: bytes) -> bool:
+        self._found += filter(self._matches, self._tree.take(chunk))
+        if len(self._found) > self._most + _MOST_KEPT:
+            self._found = self.first()
+        return True
+
+    def take_unlisted(self, top: Path, stopped: Stopped) -> None:
+        self._found += filter(self._matches, self._tree.unlisted(top, stopped))
+
+    def first(self) -> list[str]:
+        return sorted(self._found, key=lambda path: path.rstrip("/").split("/"))[: self._most]
+
+
 async def _find(arguments: FindToolInput, options: ToolOptions, signal: AbortSignal) -> AgentToolResult:
-    if not arguments.pattern.strip() or "\0" in arguments.pattern:
-        raise ToolError("pattern must not be empty, nor hold a NUL character")
     limit = DEFAULT_LIMIT if arguments.limit is None else max(arguments.limit, 1)
+    finder = _Finder(_glob(arguments.pattern), limit + 1)
     target = await asyncio.to_thread(search_target, arguments.path, options.cwd)
     if target.name != ".":
         raise ToolError(f"{target.prefix}{target.name} is a file", hint="give the folder to search in")
-    paths: list[str] = []
-
-    def take(line: bytes) -> bool:
-        paths.append(msgspec.json.decode(line, type=str))
-        return True
-
-    order = SearchOrder(kind="find", pattern=arguments.pattern, most=limit + 1)
-    end = await search(plain_search(order), target.folder, take, signal)
-    if signal.aborted:
-        raise ToolError("aborted by the user while searching")
-    if end.code != 0:
-        raise ToolError(f"find failed: {end.errors or 'no reason given'}")
+    process = SearchProcess(LIST_ARGUMENTS, target.folder, options.search_timeout_s)
+    end = await search(process, finder.take, signal)
+    end.check(is_whole=True)
+    notes = end.notes(target.prefix)
+    if end.ending is not Ending.DONE:
+        notes.append(end.incomplete(options.search_timeout_s))
+    await in_thread(lambda stopped: finder.take_unlisted(target.folder, stopped), signal)
+    paths = await asyncio.to_thread(finder.first)
+    if not paths and end.ending is not Ending.DONE:
+        raise ToolError(" ".join(notes))
     details = FindToolDetails(results=min(len(paths), limit), limit_reached=len(paths) > limit)
-    if not paths:
-        return AgentToolResult(content=[TextContent("No files found")], details=details)
-    text = "\n".join(f"{target.prefix}{path}" for path in paths[:limit])
-    notes: list[str] = []
     if details.limit_reached:
-        notes.append(f"{plural(limit, 'result')} shown, there are more. Use limit={2 * limit}, or be precise.")
+        notes.insert(0, f"{plural(limit, 'result')} shown, there are more. Use limit={2 * limit}, or be precise.")
+    text = "\n".join(f"{target.prefix}{readable(path)}" for path in paths[:limit]) or "No files found"
     shown_text, details.truncation = listing(text, options.max_lines, options.max_bytes, notes)
     return AgentToolResult(content=[TextContent(shown_text)], details=details)
+
+
+def _glob(pattern: str) -> PathGlob:
+    if not pattern.strip() or "\0" in pattern or len(pattern) > _MAX_PATTERN:
+        raise ToolError(f"pattern must not be empty, longer than {_MAX_PATTERN:,} characters, nor hold a NUL character")
+    try:
+        return PathGlob(pattern)
+    except ValueError as error:
+        raise ToolError(f"pattern is no glob: {error}", hint="put what is meant as it stands into [ ]") from None

@@ -1,11 +1,11 @@
-"""The grep tool: lines that match a regular expression, in files that git does not ignore.
+"""The grep tool: lines that match a regular expression, in files that git does not ignore. ripgrep searches.
 
-Searched with ripgrep where it is installed, else with our own program, which gives the same results for patterns that
-both kinds of regular expressions have.
+Its regular expressions are those of Rust: no look-around and no backreferences, and time linear in the text.
 """
 
 import asyncio
-from base64 import b64decode
+import os
+import time
 from typing import Annotated, Any
 
 import msgspec
@@ -16,20 +16,27 @@ from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
+from agentcli.tools.grep_events import GrepEvents, Line
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.search_order import SearchOrder
-from agentcli.tools.search_process import plain_search, search
+from agentcli.tools.paths import readable
+from agentcli.tools.search_process import Ending, SearchEnd, SearchProcess, search
 from agentcli.tools.search_target import SearchTarget, search_target
 from agentcli.tools.truncate import Truncation, listing, plural
 
 DEFAULT_LIMIT = 100
 MAX_CONTEXT = 100
 _MAX_MATCHES = 10_000
-"""As many are collected at most before they are sorted."""
+"""With more, files are searched once more in their order, up to the limit, instead of collecting and sorting all."""
+_MAX_PATTERN = 10_000
+"""Bytes. With some longer ones, building the automaton takes ripgrep a minute."""
+_SMALL_FILE = 1 << 20
 _MAX_LINE_CHARS = 500
 _BEFORE_MATCH = 100
 
-DESCRIPTION = "Search file contents for a regular expression. Respects .gitignore. Shows path:line: text."
+DESCRIPTION = (
+    "Search lines of files for a regular expression (Rust syntax: no look-around). Respects .gitignore, passes over"
+    " links. Shows path:line: text."
+)
 
 
 class GrepToolInput(Struct, omit_defaults=True):
@@ -48,36 +55,6 @@ class GrepToolDetails(Struct, omit_defaults=True):
     files: int
     limit_reached: bool = False
     truncation: Truncation | None = None
-    engine: str = "rg"
-    """`rg` or `python`."""
-
-
-class _Text(Struct):
-    """As ripgrep has it: `bytes` is base64, for what is not UTF-8."""
-
-    text: str | None = None
-    bytes: str | None = None
-
-    def get(self) -> str:
-        if self.text is not None:
-            return self.text
-        return b64decode(self.bytes or "").decode("utf-8", "replace")
-
-
-class _Submatch(Struct):
-    start: int
-
-
-class _Line(Struct):
-    path: _Text
-    lines: _Text
-    line_number: int | None = None
-    submatches: list[_Submatch] = []
-
-
-class _Event(Struct):
-    type: str
-    data: msgspec.Raw
 
 
 class _Found(Struct):
@@ -90,24 +67,21 @@ class _Found(Struct):
 
 
 class _Collector:
-    """Takes the events of a search until there are too many matches."""
+    """Takes the output of a search until there are too many matches."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self.events = GrepEvents()
         self.found: list[_Found] = []
         self.matches = 0
-        self._events = msgspec.json.Decoder(_Event)
-        self._lines = msgspec.json.Decoder(_Line)
+        self._most = most
 
-    def take(self, line: bytes) -> bool:
-        event = self._events.decode(line)
-        if event.type in ("match", "context"):
-            data = self._lines.decode(event.data)
-            is_match = event.type == "match"
-            text, is_cut = _cut(data.lines.get().rstrip("\r\n").replace("\0", "\ufffd"), data.submatches)
-            path = tuple(data.path.get().removeprefix("./").split("/"))
-            self.found.append(_Found(path, data.line_number or 0, is_match, text, is_cut))
+    def take(self, chunk: bytes) -> bool:
+        for is_match, line in self.events.take(chunk):
+            text, is_cut = _cut(line)
+            path = line.path.raw().decode("utf-8", "surrogateescape").removeprefix("./")
+            self.found.append(_Found(tuple(path.split("/")), line.line_number or 0, is_match, text, is_cut))
             self.matches += is_match
-        return self.matches < _MAX_MATCHES
+        return self.matches < self._most
 
 
 def create_grep_tool(options: ToolOptions) -> AgentTool:
@@ -130,75 +104,86 @@ def create_grep_tool(options: ToolOptions) -> AgentTool:
     )
 
 
-def ripgrep() -> str | None:
-    """The path of `rg`, if it is installed."""
-    import shutil  # 2 ms
-
-    return shutil.which("rg")
-
-
 async def _grep(arguments: GrepToolInput, options: ToolOptions, signal: AbortSignal) -> AgentToolResult:
-    if not arguments.pattern:
-        raise ToolError("pattern must not be empty")
-    if "\0" in arguments.pattern:
-        raise ToolError("pattern holds a NUL character, which no program takes")
     limit = DEFAULT_LIMIT if arguments.limit is None else max(arguments.limit, 1)
+    _check_pattern(arguments.pattern)
+    argv = _arguments(arguments, limit)
     target = await asyncio.to_thread(search_target, arguments.path, options.cwd)
-    program = await asyncio.to_thread(ripgrep)
-    order = SearchOrder(
-        kind="grep",
-        pattern=arguments.pattern,
-        target=target.name,
-        glob=arguments.glob,
-        ignore_case=bool(arguments.ignore_case),
-        literal=bool(arguments.literal),
-        context=min(arguments.context or 0, MAX_CONTEXT),
-        most=limit + 1,
-    )
-    collector = _Collector()
-    argv = _ripgrep_arguments(program, order) if program else plain_search(order)
-    end = await search(argv, target.folder, collector.take, signal)
-    if signal.aborted:
-        raise ToolError("aborted by the user while searching")
-    if end.code == 2 and not collector.found:
-        reason = end.errors.splitlines()[-1].removeprefix("error: ") if end.errors else "no reason given"
-        raise ToolError(f"grep cannot search for {arguments.pattern!r}: {reason}", hint="set literal for plain text")
-    return _result(collector, arguments, limit, target, options, "rg" if program else "python")
+    deadline = time.monotonic() + options.search_timeout_s
+
+    async def run(most: int, *more: str) -> tuple[_Collector, SearchEnd]:
+        place = f"./{target.name}" if target.name != "." else "."
+        last = [f"--regexp={arguments.pattern}", "--", place]
+        process = SearchProcess([*argv, *more, *last], target.folder, max(deadline - time.monotonic(), 0.1))
+        collector = _Collector(most)
+        end = await search(process, collector.take, signal)
+        end.check(is_whole=collector.events.is_whole)
+        return collector, end
+
+    collector, end = await run(max(_MAX_MATCHES, limit + 1))
+    if end.ending is Ending.STOPPED:
+        collector, end = await run(limit + 1, "--sort=path")
+    notes: list[str] = []
+    if end.ending is Ending.MEMORY:
+        collector, end = await run(limit + 1, "--sort=path", f"--max-filesize={_SMALL_FILE}")
+        notes.append("INCOMPLETE: files over 1 MiB were left out; one of them takes too much memory.")
+    notes += end.notes(target.prefix)
+    if end.ending in (Ending.TIMEOUT, Ending.MEMORY):
+        notes.append(end.incomplete(options.search_timeout_s))
+    return _result(collector.found, arguments, limit, target, options, notes)
 
 
-def _ripgrep_arguments(program: str, order: SearchOrder) -> list[str]:
+def _check_pattern(pattern: str) -> None:
+    """Raise `ToolError` for a pattern that cannot be handed over."""
+    if not pattern:
+        raise ToolError("pattern must not be empty")
+    if "\0" in pattern:
+        raise ToolError("pattern holds a NUL character, which no program takes", hint="write it as \\x00")
+    if "\n" in pattern:
+        raise ToolError("pattern holds a line end, but lines are searched one by one", hint="search for one line of it")
+    try:
+        size = len(os.fsencode(pattern))
+    except UnicodeEncodeError:
+        raise ToolError("pattern holds half a character (a lone surrogate)", hint="write it anew") from None
+    if size > _MAX_PATTERN:
+        raise ToolError(f"pattern is longer than {_MAX_PATTERN:,} bytes", hint="search for a part of it")
+
+
+def _arguments(arguments: GrepToolInput, limit: int) -> list[str]:
     """Settings files are not read; whatever the pattern or the path begins with, it is no option."""
-    argv = [program, "--json", "--no-config", "--no-messages", "--hidden", "--crlf", f"--max-count={order.most}"]
-    argv += [f"--context={order.context}"] if order.context else []
-    argv += ["--fixed-strings"] if order.literal else []
-    argv += ["--ignore-case"] if order.ignore_case else ["--case-sensitive"]
-    argv += [f"--glob={order.glob}"] if order.glob else []
-    return [*argv, "--glob=!.git", "--", order.pattern, f"./{order.target}" if order.target != "." else "."]
+    context = min(arguments.context or 0, MAX_CONTEXT)
+    argv = ["--json", "--no-config", "--no-mmap", "--hidden", "--crlf", f"--max-count={limit + 1}"]
+    argv += [f"--context={context}"] if context else []
+    argv += ["--fixed-strings"] if arguments.literal else []
+    argv += ["--ignore-case"] if arguments.ignore_case else ["--case-sensitive"]
+    glob = arguments.glob or ""
+    if "\0" in glob or len(glob) > _MAX_PATTERN:
+        raise ToolError(f"glob must not be longer than {_MAX_PATTERN:,} characters, nor hold a NUL character")
+    argv += [f"--glob={glob}"] if glob else []
+    return [*argv, "--glob=!.git"]
 
 
 def _result(
-    collector: _Collector,
+    lines: list[_Found],
     arguments: GrepToolInput,
     limit: int,
     target: SearchTarget,
     options: ToolOptions,
-    engine: str,
+    notes: list[str],
 ) -> AgentToolResult:
-    found = sorted(collector.found, key=lambda one: (one.path, one.number))
+    if not lines and any(note.startswith("INCOMPLETE") for note in notes):
+        raise ToolError(" ".join(notes))
+    found = sorted(lines, key=lambda one: (one.path, one.number))
     shown, reached = _first(found, limit, min(arguments.context or 0, MAX_CONTEXT))
     matches = sum(one.is_match for one in shown)
     files = len({one.path for one in shown})
-    details = GrepToolDetails(matches, files, limit_reached=reached, engine=engine)
-    if not matches:
-        return AgentToolResult(content=[TextContent("No matches found")], details=details)
-    text = "\n".join(_lines_of(shown, target))
-    notes: list[str] = []
+    details = GrepToolDetails(matches, files, limit_reached=reached)
+    text = "\n".join(_lines_of(shown, target)) if matches else "No matches found"
     if reached:
-        notes.append(
-            f"{plural(limit, 'match', 'matches')} shown, there are more. Use limit={2 * limit}, or be precise."
-        )
+        more = f"{plural(limit, 'match', 'matches')} shown, there are more. Use limit={2 * limit}, or be precise."
+        notes = [more, *notes]
     if any(one.is_cut for one in shown):
-        notes.append(f"Long lines are cut to {_MAX_LINE_CHARS} characters. Use read to see them.")
+        notes = [*notes, f"Long lines are cut to {_MAX_LINE_CHARS} characters. Use read to see them."]
     shown_text, details.truncation = listing(text, options.max_lines, options.max_bytes, notes)
     return AgentToolResult(content=[TextContent(shown_text)], details=details)
 
@@ -226,15 +211,18 @@ def _lines_of(found: list[_Found], target: SearchTarget) -> list[str]:
         if has_context and before is not None and (before.path, before.number + 1) != (one.path, one.number):
             lines.append("--")
         mark = ":" if one.is_match else "-"
-        lines.append(f"{target.prefix}{'/'.join(one.path)}{mark}{one.number}{mark} {one.text}")
+        lines.append(f"{target.prefix}{readable('/'.join(one.path))}{mark}{one.number}{mark} {one.text}")
     return lines
 
 
-def _cut(text: str, submatches: list[_Submatch]) -> tuple[str, bool]:
-    """The line, or the part of a long one around its first match."""
+def _cut(line: Line) -> tuple[str, bool]:
+    """The text of a line, or the part of a long one around its first match."""
+    raw = line.lines.raw()
+    text = raw.decode("utf-8", "replace").rstrip("\r\n").replace("\0", "\ufffd")
     if len(text) <= _MAX_LINE_CHARS:
         return text, False
-    place = len(text.encode("utf-8", "replace")[: submatches[0].start].decode("utf-8", "ignore")) if submatches else 0
+    at = line.submatches[0].start if line.submatches else 0
+    place = len(raw[:at].decode("utf-8", "replace"))
     start = max(0, place - _BEFORE_MATCH) if place > _MAX_LINE_CHARS - _BEFORE_MATCH else 0
     end = start + _MAX_LINE_CHARS
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}", True

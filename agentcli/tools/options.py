@@ -18,6 +18,8 @@ class ToolOptions(Struct, kw_only=True):
     """The shell that runs commands; None takes `/bin/bash`, then `bash` or `sh` from PATH."""
     bash_timeout_s: float = 300.0
     """How long a command may run if its call does not say."""
+    search_timeout_s: float = 60.0
+    """How long one call of grep or find may search. What was found until then is shown."""
     spill_dir: Path | None = None
     """Folder in which the private folder for long outputs is made; None takes the folder for temporary files."""
     spill_limit: int = 1 << 30

@@ -1,6 +1,6 @@
 """FileFinder: the files and folders below a folder, without what git ignores, found by a few letters of their paths.
 
-The search program of the tools lists them, a process of its own: it is bounded in time and number and holds up no key.
+ripgrep lists them, as for the find tool: a process of its own, bounded in time and number, that holds up no key.
 """
 
 import asyncio
@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
-from agentcli.tools.search_order import SearchOrder
-from agentcli.tools.search_process import SearchProcess, plain_search
+from agentcli.agent.errors import ToolError
+from agentcli.tools.file_tree import LIST_ARGUMENTS, FileTree
+from agentcli.tools.paths import readable
+from agentcli.tools.search_process import SearchProcess
 from agentcli.tui.editing.query import Query
 
 MAX_FILES = 100_000
@@ -63,18 +63,23 @@ class FileFinder:
         found: list[str] = []
         if not self._paths:
             self._paths = found
-        order = SearchOrder(kind="find", pattern="*", most=MAX_FILES)
-        self._process = process = SearchProcess(plain_search(order), self.cwd)
-        limit = asyncio.get_running_loop().call_later(MAX_SECONDS, process.stop)
+        tree = FileTree()
+
+        def take(chunk: bytes) -> bool:
+            found.extend(map(readable, tree.take(chunk)))
+            return len(found) < MAX_FILES
+
+        self._process = process = SearchProcess(LIST_ARGUMENTS, self.cwd, MAX_SECONDS)
         try:
-            end = await asyncio.to_thread(process.run, lambda line: _take(line, found))
-            self.problem = "" if end.code == 0 else f"the files of {self.cwd} cannot be listed: {end.errors}"
-        except OSError as error:
-            self.problem = f"the files of {self.cwd} cannot be listed: {error.strerror}"
-        finally:
-            limit.cancel()
+            end = await asyncio.to_thread(process.run, take)
+            end.check(is_whole=True)
+            await asyncio.to_thread(lambda: found.extend(map(readable, tree.unlisted(self.cwd, process.is_stopped))))
+            self.problem = ""
+        except ToolError as error:
+            self.problem = f"the files of {self.cwd} cannot be listed: {error}"
+        del found[MAX_FILES:]
         # Without letters the nearest come first.
-        self._paths = sorted(found, key=lambda path: (path.rstrip("/").count("/"), path.startswith(".")))
+        self._paths = sorted(found, key=lambda path: (path.rstrip("/").count("/"), path.startswith("."), path))
         self._listed_at = time.monotonic()
 
 
@@ -102,8 +107,3 @@ def _entries(folder: Path, start: str) -> Iterator[str]:
     except (OSError, ValueError):
         # Not a folder, not to be read, or no name at all: nothing to complete.
         return
-
-
-def _take(line: bytes, found: list[str]) -> bool:
-    found.append(msgspec.json.decode(line, type=str))
-    return True

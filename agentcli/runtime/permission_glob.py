@@ -1,7 +1,6 @@
-"""Glob patterns: `*`, `?`, `[…]`, `{a,b}` and `**`, as ripgrep and fd understand them, as regular expressions."""
+"""Glob patterns of permission rules: `*`, `?`, `[…]`, `{a,b}` and `**`, as regular expressions."""
 
 import re
-from itertools import pairwise
 
 
 def glob_regex(glob: str) -> str:
@@ -58,25 +57,3 @@ def _group(glob: str, position: int) -> tuple[str, int]:
     body = re.sub(r"([\\\[\]^&~|])", r"\\\1", glob[first:end])
     negation = "^/" if first > start else ""
     return f"[{negation}{body}]", end + 1
-
-
-def expand_braces(glob: str) -> list[str]:
-    """The globs without `{a,b}` that a glob stands for."""
-    depth = start = 0
-    commas: list[int] = []
-    for position, char in enumerate(glob):
-        if char == "{":
-            if depth == 0:
-                start, commas = position, []
-            depth += 1
-        elif char == "}" and depth:
-            depth -= 1
-            if depth == 0:
-                bounds = [start, *commas, position]
-                choices = [glob[a + 1 : b] for a, b in pairwise(bounds)]
-                return [
-                    one for choice in choices for one in expand_braces(glob[:start] + choice + glob[position + 1 :])
-                ]
-        elif char == "," and depth == 1:
-            commas.append(position)
-    return [glob]
