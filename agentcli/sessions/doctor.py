@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -12,18 +13,16 @@ from msgspec.structs import replace
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage
 from agentcli.sessions.copying import lines_of, publish
-from agentcli.sessions.entries import DAMAGED, EntryHead, MessageEntry, UnknownEntry, decode_head
+from agentcli.sessions.entries import DAMAGED, EntryHead, MessageEntry, UnknownEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage, storage_error
-from agentcli.sessions.line_scan import scan_lines
-
-_FUSED = re.compile(rb'\{"type":"[a-z_]+","id":"')
+from agentcli.sessions.line_scan import ScannedLine, scan_lines
 
 
 class Finding(Struct, frozen=True):
     kind: str
-    """`refused`, `torn`, `unreadable`, `damaged`, `orphaned`, `duplicate`, `unknown`, `unanswered`, `set_aside`,
-    `not_private`, `parent_gone`."""
+    """`refused`, `torn`, `unreadable`, `damaged`, `fused`, `orphaned`, `duplicate`, `same_call`, `unknown`,
+    `unanswered`, `set_aside`, `not_private`, `parent_gone`."""
     text: str
     """One line, for people."""
     is_wrong: bool = True
@@ -48,23 +47,34 @@ def _of_lines(storage: JsonlSessionStorage) -> list[Finding]:
     findings: list[Finding] = []
     seen: dict[str, str | None] = {}
     ids = {head.id for head in storage.heads()}
-    with FileIO(str(storage.path), "rb") as file:
-        for number, line in enumerate(scan_lines(file), 1):
-            head = line.head
-            if number == 1:
-                continue
-            if head is None:
-                kind = "unreadable" if line.has_newline else "torn"
-                findings.append(Finding(kind, f"line {number} ({line.length:,} bytes) cannot be read"))
-                continue
-            if head.id in seen:
-                findings.append(Finding("duplicate", f"line {number} has the id {head.id} of an earlier one"))
-            if head.parent_id is not None and head.parent_id not in ids:
-                findings.append(Finding("orphaned", f"line {number}: its parent {head.parent_id} is not there"))
-            elif _closes_circle(head, seen):
-                findings.append(Finding("orphaned", f"line {number} and its parents form a circle"))
-            seen[head.id] = head.parent_id
+    for number, line in _numbered(storage.path):
+        head = line.head
+        if head is None:
+            kind = "unreadable" if line.has_newline else "torn"
+            findings.append(Finding(kind, f"line {number}: {line.length:,} bytes cannot be read"))
+            continue
+        if line.follows:
+            findings.append(
+                Finding("fused", f"line {number} goes on with the entry {head.id}; it has no line of its own")
+            )
+        if head.id in seen:
+            findings.append(Finding("duplicate", f"line {number} has the id {head.id} of an earlier one"))
+        if head.parent_id is not None and head.parent_id not in ids:
+            findings.append(Finding("orphaned", f"line {number}: its parent {head.parent_id} is not there"))
+        elif _closes_circle(head, seen):
+            findings.append(Finding("orphaned", f"line {number} and its parents form a circle"))
+        seen[head.id] = head.parent_id
     return findings
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, ScannedLine]]:
+    """What the file holds but for its header, each with the number of its line (blank ones do not count)."""
+    number = 0
+    with FileIO(str(path), "rb") as file:
+        for index, line in enumerate(scan_lines(file)):
+            number += not line.follows
+            if index:
+                yield number, line
 
 
 def _closes_circle(head: EntryHead, parents: dict[str, str | None]) -> bool:
@@ -125,24 +135,7 @@ def repair(path: Path) -> Path:
         header = replace(storage.header, id=new_id(), timestamp=now_iso(), parent_session=str(path))
         stamp = re.sub(r"[^\w-]", "-", header.timestamp)
         copy = path.with_name(f"{stamp}_{header.id}.jsonl")
-        publish(copy, header, [*lines_of(storage, storage.heads()), *_rescued(storage)])
+        publish(copy, header, lines_of(storage, storage.heads()))
     finally:
         storage.close()
     return copy
-
-
-def _rescued(storage: JsonlSessionStorage) -> list[bytes]:
-    """Whole entries that stand at the end of lines which cannot be read: two writes that ran into each other."""
-    rescued: list[bytes] = []
-    with FileIO(str(storage.path), "rb") as file:
-        unreadable = [line for line in scan_lines(file) if line.head is None and line.offset]
-        for line in unreadable:
-            file.seek(line.offset)
-            text = file.read(line.length) or b""
-            for found in _FUSED.finditer(text, 1):
-                rest = text[found.start() :]
-                head = decode_head(rest)
-                if head is not None and storage.get_head(head.id) is None:
-                    rescued.append(rest)
-                    break
-    return rescued

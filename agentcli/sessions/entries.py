@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessage
+from agentcli.sessions.line_parts import BOM, records_of
 
 VERSION = 3
 
@@ -184,11 +185,22 @@ _header_decoder = msgspec.json.Decoder(SessionHeader)
 
 
 def decode_header(line: bytes) -> SessionHeader | None:
-    """The header, or None if the line is none."""
+    """The header that a file's first line begins with, or None if there is none."""
     try:
         return _header_decoder.decode(line)
-    except msgspec.DecodeError:
-        return None
+    except (msgspec.DecodeError, RecursionError):
+        first = first_record(line)
+        return decode_header(first) if first != line else None
+
+
+def first_record(line: bytes) -> bytes:
+    """The record that a line begins with: without a byte order mark, and without what ran into it."""
+    line = line.removeprefix(BOM)
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return next(iter(records_of(line)), line) if line.startswith(b"{") else line
+    return line
 
 
 def decode_head(line: bytes) -> EntryHead | None:
@@ -209,6 +221,8 @@ def decode_entry(line: bytes, head: EntryHead | None = None) -> Entry:
     try:
         entry: Entry = _entry_decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
+        if (first := first_record(line)) != line:
+            return decode_entry(first, head)
         entry = _decode_unknown(line, head)
     if head is not None and (entry.id != head.id or entry.parent_id != head.parent_id):
         entry = msgspec.structs.replace(entry, id=head.id, parent_id=head.parent_id)

@@ -20,6 +20,7 @@ from agentcli.sessions.entries import (
     decode_entry,
     decode_header,
     encode_line,
+    first_record,
     head_of,
     is_said_by_user,
 )
@@ -120,6 +121,8 @@ class JsonlSessionStorage(SessionStorage):
             elif line.has_newline or self._read_only:
                 unreadable += 1
             elif self._set_aside(line):
+                # Something may stand before it on its line.
+                self._ends_in_newline = os.pread(self._descriptor, 1, line.offset - 1) == b"\n"
                 continue
             self._ends_in_newline = line.has_newline
         self._size = os.fstat(self._descriptor).st_size
@@ -129,7 +132,12 @@ class JsonlSessionStorage(SessionStorage):
         named = [self._lines[head.id].offset for head in self._heads.values() if head.type == "session_info"]
         self._named_at = max(named, default=0)
         if unreadable:
-            self.notices.append(f"{unreadable} lines of {self.path} cannot be read; they are left out and kept")
+            lines = "1 line" if unreadable == 1 else f"{unreadable} lines"
+            self.notices.append(f"{lines} of {self.path} cannot be read; left out and kept")
+        if self.orphans:
+            entries = "1 entry" if len(self.orphans) == 1 else f"{len(self.orphans)} entries"
+            text = f"the parent of {entries} of {self.path} is not there; what was written before is taken for it"
+            self.notices.append(text)
 
     def get_entry(self, id: str) -> Entry | None:
         if (waiting := self._waiting.get(id)) is not None:
@@ -313,7 +321,7 @@ def read_header(path: Path) -> SessionHeader:
         with path.open("rb") as file:
             first = file.readline(HEADER_BYTES)
             header = decode_header(first)
-            foreign = is_foreign(first, file.readline(HEADER_BYTES))
+            foreign = is_foreign(first_record(first), file.readline(HEADER_BYTES))
     except OSError as error:
         raise storage_error(path, error) from None
     if foreign:
