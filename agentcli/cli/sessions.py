@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import SessionError, UsageError
 from agentcli.agent.text import one_line, printable
-from agentcli.config.paths import sessions_folder
+from agentcli.config.paths import require_home, sessions_folder
 from agentcli.runtime.session_choice import working_folder
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def _repo() -> JsonlSessionRepo:
+    require_home()
     return JsonlSessionRepo(sessions_folder())
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.load import NOT_KEYS, build_settings, parse_settings, read_settings, sections
-from agentcli.config.paths import config_file
+from agentcli.config.paths import config_file, home_problem
 from agentcli.config.project import SETTINGS_NAME, Project, read_project
 from agentcli.config.settings import Settings
 
@@ -67,7 +67,8 @@ def load_configuration(
     Raises:
         ConfigError: a file or a variable is wrong. A project file that is not trusted cannot be the cause.
     """
-    warnings: list[str] = []
+    problem = home_problem()
+    warnings = [f"{problem}; settings are at their defaults, and no session is stored"] if problem else []
     sources: list[Source] = []
     try:
         user = read_settings(config_file())

@@ -33,7 +33,7 @@ def read_trust() -> TrustStore:
     path = trust_file()
     try:
         return msgspec.json.decode(path.read_bytes(), type=TrustStore)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return TrustStore()
     except (OSError, msgspec.MsgspecError) as error:
         raise ConfigError(f"{path}:1: cannot be read: {error}", hint="correct or remove it") from None

@@ -230,7 +230,8 @@ def resource_folders(cwd: Path) -> tuple[list[Path], list[Path]]:
     skills = [home() / "skills", *([shared] if shared else [])]
     for folder in projects:
         skills += [folder / ".agentcli" / "skills", folder / ".agents" / "skills"]
-    return [each for each in prompts if each.is_dir()], [each for each in skills if each.is_dir()]
+    # os.path.isdir says no of what cannot be looked at, where Path.is_dir raises.
+    return list(filter(os.path.isdir, prompts)), list(filter(os.path.isdir, skills))
 
 
 def _python_files(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from agentcli.config import key_store
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
 from agentcli.config.masking import password_in, remember_environment, remember_key
-from agentcli.config.paths import home, sessions_folder
+from agentcli.config.paths import home, require_home, sessions_folder
 from agentcli.config.settings import Settings
 from agentcli.providers.catalog import Catalog
 from agentcli.providers.http import HttpClients
@@ -54,6 +54,8 @@ def lay_foundation(options: RuntimeOptions) -> Foundation:
     Raises:
         UsageError, ConfigError, SessionError: what was asked for cannot be had.
     """
+    if options.session.continue_ or (options.session.reference and "/" not in options.session.reference):
+        require_home()
     session, cwd = open_session(options.session, JsonlSessionRepo(sessions_folder()))
     try:
         return _lay(options, session, cwd)

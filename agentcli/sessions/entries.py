@@ -12,9 +12,11 @@ from msgspec import Struct
 
 from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessage
-from agentcli.sessions.line_parts import BOM, records_of
 
 VERSION = 3
+
+BOM = b"\xef\xbb\xbf"
+"""What some editors put before the header."""
 
 
 class SessionHeader(Struct, frozen=True, kw_only=True, tag_field="type", tag="session"):
@@ -199,6 +201,8 @@ def first_record(line: bytes) -> bytes:
     try:
         msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
+        from agentcli.sessions.line_parts import records_of  # for those who have such a line
+
         return next(iter(records_of(line)), line) if line.startswith(b"{") else line
     return line
 

@@ -6,6 +6,7 @@ only its place in the tree; the rest is decoded when it is asked for.
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -87,7 +88,7 @@ class JsonlSessionStorage(SessionStorage):
         """
         storage = cls(path, read_header(path))
         try:
-            storage._lock = SessionLock(path)
+            storage._take_lock()
         except OSError as error:
             raise storage_error(path, error) from None
         storage._load(os.O_RDWR | os.O_APPEND)
@@ -204,7 +205,7 @@ class JsonlSessionStorage(SessionStorage):
     def sync(self) -> None:
         if self._descriptor < 0:
             return
-        os.fsync(self._descriptor)
+        _sync(self._descriptor)
         if self._is_unlisted:
             # A new file is in its folder for good when the folder is on the disk too, and that one in its own.
             for folder in (self.path.parent, self.path.parent.parent):
@@ -219,12 +220,17 @@ class JsonlSessionStorage(SessionStorage):
             self._lock.release()
             self._lock = None
 
+    def _take_lock(self) -> None:
+        self._lock = SessionLock(self.path)
+        if self._lock.problem:
+            self.notices.append(self._lock.problem)
+
     def _make_file(self) -> None:
         """The file gets its name when its header is in it: a process that is killed leaves no file without one."""
         partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = SessionLock(self.path)
+            self._take_lock()
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
             self._descriptor = os.open(partial, flags, 0o600)
             self._put(encode_line(self.header))
@@ -289,9 +295,18 @@ class JsonlSessionStorage(SessionStorage):
 def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        _sync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems (network, FUSE) have no such call for files, or for folders.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF):
+            raise
 
 
 def give_name(partial: Path, path: Path) -> None:

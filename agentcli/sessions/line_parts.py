@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-BOM = b"\xef\xbb\xbf"
-
 MAX_TRIES = 50
 """A line is given up after so many places at which an object seemed to begin, and did not."""
 

@@ -7,11 +7,14 @@ entry (two writes that ran into each other), of which each is told. Memory is bo
 import re
 from collections.abc import Iterator
 from io import FileIO
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agentcli.sessions.entries import EntryHead, decode_head
-from agentcli.sessions.line_parts import BOM, parts_of
+from agentcli.sessions.entries import BOM, EntryHead, decode_head
+
+if TYPE_CHECKING:
+    from agentcli.sessions.line_parts import LinePart
 
 CHUNK = 1 << 20
 
@@ -79,7 +82,11 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
 def _scan_odd(line: bytes, offset: int, *, has_newline: bool) -> Iterator[ScannedLine]:
     """A line that its first bytes do not tell all of: another writer's, a torn one, or several in one."""
     head = decode_head(line.strip())
-    parts = [] if head is not None else parts_of(line)
+    parts: list[LinePart] = []
+    if head is None:
+        from agentcli.sessions.line_parts import parts_of  # for those who have such a line
+
+        parts = parts_of(line)
     if not any(part.is_record for part in parts):
         if head is None and (found := _HEAD.match(line)) is not None and line.endswith(b"}"):
             # What is broken in it comes after its place in the tree.

@@ -11,6 +11,7 @@ from msgspec import Struct
 from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
 from agentcli.agent.text import one_line
 from agentcli.sessions.entries import (
+    BOM,
     MessageEntry,
     SessionHeader,
     SessionInfoEntry,
@@ -20,7 +21,6 @@ from agentcli.sessions.entries import (
     first_record,
 )
 from agentcli.sessions.ids import to_milliseconds
-from agentcli.sessions.line_parts import BOM, records_of
 
 HEAD_BYTES = 1 << 14
 TAIL_BYTES = 24 << 10
@@ -92,10 +92,18 @@ def _first_message(head: bytes) -> str:
         if is_cut and (found := _CUT_TEXT.search(line)):
             return one_line(_decoded(found[1][:2000]))
         found = decode_head(line)
-        for record in [line] if found is not None else records_of(line):
+        for record in [line] if found is not None else _records(line):
             if (text := _said_by_user(record)) is not None:
                 return text
     return ""
+
+
+def _records(line: bytes) -> list[bytes]:
+    if not line.strip():
+        return []
+    from agentcli.sessions.line_parts import records_of  # for those who have such a line
+
+    return records_of(line)
 
 
 def _said_by_user(record: bytes) -> str | None:

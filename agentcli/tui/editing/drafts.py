@@ -85,6 +85,9 @@ class Drafts:
         except OSError as error:
             self.problem = f"the draft {path} cannot be taken: {error.strerror}"
             return ""
+        if lock.other_owner is not None:
+            lock.release()
+            return ""  # somebody seems to be writing it, and the file system has no locks to tell
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
