@@ -30,8 +30,8 @@ def require_home() -> None:
 
 
 def _home() -> tuple[Path, str | None]:
+    chosen = os.environ.get("AGENTCLI_HOME")
     try:
-        chosen = os.environ.get("AGENTCLI_HOME")
         folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".agentcli"
     except RuntimeError:
         return _NOWHERE, "this user has no home folder (set HOME or AGENTCLI_HOME)"

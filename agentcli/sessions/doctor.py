@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import AssistantMessage, ToolResultMessage
+from agentcli.sessions.call_repair import shared_calls, unanswered_calls, with_distinct_calls
 from agentcli.sessions.copying import lines_of, publish
-from agentcli.sessions.entries import DAMAGED, EntryHead, MessageEntry, UnknownEntry
+from agentcli.sessions.entries import DAMAGED, EntryHead, UnknownEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage, storage_error
 from agentcli.sessions.line_scan import ScannedLine, scan_lines
@@ -92,21 +92,18 @@ def _closes_circle(head: EntryHead, parents: dict[str, str | None]) -> bool:
 def _of_entries(storage: JsonlSessionStorage) -> list[Finding]:
     findings: list[Finding] = []
     unknown: dict[str, int] = {}
-    calls: dict[str, str] = {}
-    answered: set[str] = set()
-    for entry in storage.get_some([head.id for head in storage.heads()]):
+    ids = [head.id for head in storage.heads()]
+    for entry in storage.get_some(ids):
         if isinstance(entry, UnknownEntry):
             if entry.type == DAMAGED:
                 findings.append(Finding("damaged", f"entry {entry.id} cannot be read but for its place"))
             else:
                 unknown[entry.type] = unknown.get(entry.type, 0) + 1
-        if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
-            calls.update({call.id: call.name for call in entry.message.tool_calls})
-        elif isinstance(entry, MessageEntry) and isinstance(entry.message, ToolResultMessage):
-            answered.add(entry.message.tool_call_id)
+    for id, name in shared_calls(storage, storage.get_some(ids)):
+        findings.append(Finding("same_call", f"entry {id}: a call of {name} has no id of its own"))
     for type, count in unknown.items():
         findings.append(Finding("unknown", f"{count} entries of type {type} are not known here; kept", is_wrong=False))
-    for name in [name for id, name in calls.items() if id not in answered]:
+    for name in unanswered_calls(storage.get_some(ids)):
         text = f"a call of {name} has no result; it gets one when the session goes on"
         findings.append(Finding("unanswered", text, is_wrong=False))
     return findings
@@ -135,7 +132,10 @@ def repair(path: Path) -> Path:
         header = replace(storage.header, id=new_id(), timestamp=now_iso(), parent_session=str(path))
         stamp = re.sub(r"[^\w-]", "-", header.timestamp)
         copy = path.with_name(f"{stamp}_{header.id}.jsonl")
-        publish(copy, header, lines_of(storage, storage.heads()))
+        lines = lines_of(storage, storage.heads())
+        if any(shared_calls(storage, storage.get_some([head.id for head in storage.heads()]))):
+            lines = with_distinct_calls(storage, lines)
+        publish(copy, header, lines)
     finally:
         storage.close()
     return copy

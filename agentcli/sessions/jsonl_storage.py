@@ -133,8 +133,8 @@ class JsonlSessionStorage(SessionStorage):
         named = [self._lines[head.id].offset for head in self._heads.values() if head.type == "session_info"]
         self._named_at = max(named, default=0)
         if unreadable:
-            lines = "1 line" if unreadable == 1 else f"{unreadable} lines"
-            self.notices.append(f"{lines} of {self.path} cannot be read; left out and kept")
+            count = "1 line" if unreadable == 1 else f"{unreadable} lines"
+            self.notices.append(f"{count} of {self.path} cannot be read; left out and kept")
         if self.orphans:
             entries = "1 entry" if len(self.orphans) == 1 else f"{len(self.orphans)} entries"
             text = f"the parent of {entries} of {self.path} is not there; what was written before is taken for it"

@@ -281,3 +281,35 @@ def test_a_call_without_a_result_is_only_worth_knowing(tmp_path: Path):
     session.close()
     (finding,) = examine(session.storage.path)
     assert (finding.kind, finding.is_wrong) == ("unanswered", False)
+
+
+def test_calls_that_share_an_id_are_paired_in_order_named_by_the_doctor_and_told_apart_in_a_copy(tmp_path: Path):
+    repo = JsonlSessionRepo(tmp_path)
+    session = repo.create(tmp_path)
+    start = session.append_message(user_message("go"))
+    for text in "ab":
+        session.append_message(AssistantMessage([ToolCall("c", "t"), ToolCall("c", "t"), ToolCall(text, "t")]))
+        for id in ("c", "c", text):
+            session.append_message(ToolResultMessage(id, "t", [TextContent(f"{text} {id}")]))
+    session.move_to(start)
+    session.append_message(AssistantMessage([ToolCall("c", "t")]))  # on a branch of its own
+    session.append_message(ToolResultMessage("c", "t", [TextContent("other")]))
+    session.close()
+    path = session.storage.path
+    assert [finding.kind for finding in examine(path)] == ["same_call"] * 3
+    copy = repair(path)
+    assert examine(copy) == []
+    for file in (path, copy):
+        opened = repo.read(file)
+        heads = opened.storage.heads()
+        for leaf in (heads[8].id, heads[-1].id):
+            opened.storage._leaf_id = leaf
+            messages = opened.build_context().messages
+            calls = [
+                call.id for message in messages if isinstance(message, AssistantMessage) for call in message.tool_calls
+            ]
+            answers = [message for message in messages if isinstance(message, ToolResultMessage)]
+            assert len(set(calls)) == len(calls) and [answer.tool_call_id for answer in answers] == calls
+            texts = [text_of(answer.content) for answer in answers]
+            assert texts in (["a c", "a c", "a a", "b c", "b c", "b b"], ["other"])
+        opened.close()
