@@ -25,6 +25,7 @@ import msgspec
 
 from agentcli.agent.abort import Aborted, AbortSignal, interruptible
 from agentcli.agent.assistant_events import ErrorEvent
+from agentcli.agent.call_ids import CallIds
 from agentcli.agent.context import AgentContext, StreamFn
 from agentcli.agent.errors import UsageError
 from agentcli.agent.event_stream import EventStream
@@ -122,6 +123,7 @@ class _Run:
         self.over = False
         """Whether the run ends with the turn that just ended, whatever waits."""
         self._truncated_turns = 0
+        self._call_ids = CallIds()
 
     def take_in(self, messages: list[AgentMessage]) -> list[AgentEvent]:
         events: list[AgentEvent] = []
@@ -156,7 +158,9 @@ class _Run:
         if self.config.prepare_request:
             self._apply(self.config.prepare_request())
         message: AssistantMessage | None = None
-        asked = stream_assistant_response(self.context, self.config, signal=self.signal, stream_fn=self.stream_fn)
+        asked = stream_assistant_response(
+            self.context, self.config, signal=self.signal, stream_fn=self.stream_fn, call_ids=self._call_ids
+        )
         async with aclosing(asked) as events:
             async for event in events:
                 if isinstance(event, MessageEndEvent):

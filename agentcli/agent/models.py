@@ -82,6 +82,8 @@ class Provider(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The name that people read."""
     api: str = "openai-completions"
     base_url: str = ""
+    api_key: str = ""
+    """The key itself; empty if it comes from elsewhere."""
     api_key_env: list[str] = []
     """Environment variables that may hold the key, first one that is set."""
     api_key_command: str = ""

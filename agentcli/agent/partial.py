@@ -144,6 +144,10 @@ class PartialMessage:
         text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
         return [*self.toolcall_delta(started.content_index, text), *self.end_block(started.content_index)]
 
+    def rename_call(self, content_index: int, id: str) -> None:
+        """Another id for a call, in all that is said of it from now on."""
+        self._blocks[content_index].id = id
+
     def sign(self, signature: str, content_index: int = -1) -> None:
         """Keep what the provider wants back with a block (the last one); several pieces are joined."""
         block = self._blocks[content_index]

@@ -12,12 +12,20 @@ from typing import Any, cast
 import msgspec
 
 from agentcli.agent.abort import Aborted, AbortSignal, interruptible
-from agentcli.agent.assistant_events import AssistantMessageEvent, DoneEvent, ErrorEvent, StartEvent
+from agentcli.agent.assistant_events import (
+    AssistantMessageEvent,
+    DoneEvent,
+    ErrorEvent,
+    StartEvent,
+    ToolCallEndEvent,
+    ToolCallStartEvent,
+)
+from agentcli.agent.call_ids import CallIds, with_ids
 from agentcli.agent.context import AgentContext, Context, StreamFn
 from agentcli.agent.errors import AgentcliError, BadResponseError
 from agentcli.agent.events import AgentEvent, MessageEndEvent, MessageStartEvent, MessageUpdateEvent
 from agentcli.agent.loop_config import AgentLoopConfig
-from agentcli.agent.messages import StopReason
+from agentcli.agent.messages import AssistantMessage, StopReason
 from agentcli.agent.partial import PartialMessage
 
 
@@ -26,11 +34,53 @@ async def resolved(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
+class _Calls:
+    """Gives the calls of one message ids that no other call of the conversation has.
+
+    Args:
+        taken: those of the conversation; it is read when there is a call.
+    """
+
+    def __init__(self, context: AgentContext, taken: CallIds) -> None:
+        self._context = context
+        self._taken = taken
+        self._ids: dict[int, str] = {}
+
+    def start(self, event: ToolCallStartEvent, partial: PartialMessage) -> ToolCallStartEvent:
+        self._taken.read(self._context.messages)
+        id = self._ids[event.content_index] = self._taken.assign(event.id)
+        if id == event.id:
+            return event
+        partial.rename_call(event.content_index, id)
+        return msgspec.structs.replace(event, id=id)
+
+    def end(self, event: ToolCallEndEvent) -> ToolCallEndEvent:
+        call, id = event.tool_call, self._ids.get(event.content_index)
+        if id is None or id == call.id:
+            return event
+        return msgspec.structs.replace(event, tool_call=msgspec.structs.replace(call, id=id))
+
+    def whole(self, message: AssistantMessage) -> AssistantMessage:
+        if len(self._ids) < len(message.tool_calls):
+            self._taken.read(self._context.messages)
+        return with_ids(message, self._ids, self._taken)
+
+
 async def stream_assistant_response(
-    context: AgentContext, config: AgentLoopConfig, *, signal: AbortSignal, stream_fn: StreamFn
+    context: AgentContext,
+    config: AgentLoopConfig,
+    *,
+    signal: AbortSignal,
+    stream_fn: StreamFn,
+    call_ids: CallIds | None = None,
 ) -> AsyncGenerator[AgentEvent, None]:
-    """Ask the model once: `message_start`, `message_update`*, `message_end`. Does not touch `context`."""
+    """Ask the model once: `message_start`, `message_update`*, `message_end`. Does not touch `context`.
+
+    Args:
+        call_ids: what a run knows of the ids of the conversation's calls, so that each request need not find it out.
+    """
     partial: PartialMessage | None = None
+    calls = _Calls(context, call_ids or CallIds())
     waiting = interruptible(signal)
     failure: tuple[BaseException, StopReason]
     try:
@@ -49,11 +99,15 @@ async def stream_assistant_response(
                         partial = cast("PartialMessage", event.partial)
                         yield MessageStartEvent(partial.snapshot())
                     case DoneEvent() | ErrorEvent():
-                        message = event.message if isinstance(event, DoneEvent) else event.error
+                        message = calls.whole(event.message if isinstance(event, DoneEvent) else event.error)
                         if partial is None:
                             yield MessageStartEvent(message)
                         yield MessageEndEvent(message)
                         return
+                    case ToolCallStartEvent() if partial is not None:
+                        yield MessageUpdateEvent(partial, calls.start(event, partial))
+                    case ToolCallEndEvent() if partial is not None:
+                        yield MessageUpdateEvent(partial, calls.end(event))
                     case _ if partial is not None:
                         yield MessageUpdateEvent(partial, event)
                     case _:

@@ -40,7 +40,13 @@ def print_setting(key: str, *, cwd: Path | None, trust: bool) -> None:
         for inner, leaf in _flat(value, f"{key}."):
             print(_clean(f"{inner} = {_shown(inner, leaf)}"))
     elif value is not None:
-        print(_clean(value if isinstance(value, str) and "headers" not in key else _shown(key, value)))
+        print(
+            _clean(
+                value
+                if isinstance(value, str) and "headers" not in key and "api_key" not in key
+                else _shown(key, value)
+            )
+        )
 
 
 def change_setting(key: str, value: str) -> None:
@@ -137,7 +143,7 @@ def _flat(table: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _shown(key: str, value: Any) -> str:
-    if ".headers." in key:
+    if ".headers." in key or (key.endswith(".api_key") and not str(value).startswith("$")):
         return f'"{HIDDEN}"'
     return "(not set)" if value is None else msgspec.json.encode(value).decode()
 

@@ -36,6 +36,15 @@ def run_command_line(arguments: list[str]) -> int:
         return exit_code_of_error(error)
     except KeyboardInterrupt:
         return 130
+    finally:
+        _tell_of_missing_locks()
+
+
+def _tell_of_missing_locks() -> None:
+    """What was written to without a lock; only commands that write have the module."""
+    if (private_file := sys.modules.get("agentcli.config.private_file")) is not None:
+        for line in private_file.unlocked_notices():
+            print(f"agentcli: {printable(line)}", file=sys.stderr)
 
 
 def _everyday(arguments: list[str]) -> tuple[Callable[..., int] | None, list[str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import SessionError, UsageError
 from agentcli.agent.text import one_line, printable
-from agentcli.config.paths import sessions_folder
+from agentcli.config.paths import require_home, sessions_folder
 from agentcli.runtime.session_choice import working_folder
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def _repo() -> JsonlSessionRepo:
+    require_home()
     return JsonlSessionRepo(sessions_folder())
 
 
@@ -206,7 +207,10 @@ def export(reference: str, format: str, output: Path | None) -> None:
 def import_(path: Path, cwd: Path | None) -> None:
     from agentcli.sessions.listing import read_info
 
-    imported = _repo().import_file(path.expanduser(), cwd=working_folder(cwd) if cwd else None)
+    repo = _repo()
+    imported = repo.import_file(path.expanduser(), cwd=working_folder(cwd) if cwd else None)
+    for notice in repo.notices:
+        print(f"agentcli: {printable(notice)}", file=sys.stderr)
     info = read_info(imported)
     print(info.id if info else imported)
 
@@ -226,7 +230,9 @@ def doctor(references: list[str], repair: bool) -> int:
         ill += 1
         if repair:
             try:
-                print(printable(f"{path.name}: a repaired copy is {doctoring.repair(path)}"))
+                lost = sum(finding.kind in ("torn", "unreadable", "damaged") for finding in findings)
+                left_out = f"; {lost} of what is above could not be read and is left out" if lost else ""
+                print(printable(f"{path.name}: a repaired copy is {doctoring.repair(path)}{left_out}"))
             except SessionError as error:
                 print(printable(f"{path.name}: cannot be repaired: {error}"))
     files = "1 file" if len(paths) == 1 else f"{len(paths)} files"

@@ -5,6 +5,7 @@ tables. Rules of permissions add up, so that no source can take back what anothe
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.load import NOT_KEYS, build_settings, parse_settings, read_settings, sections
-from agentcli.config.paths import config_file
+from agentcli.config.paths import config_file, home_problem
 from agentcli.config.project import SETTINGS_NAME, Project, read_project
-from agentcli.config.settings import Settings
+from agentcli.config.settings import Settings, dotted_key
 
 SAFE_KEYS = frozenset({"thinking_level", "steering_mode", "follow_up_mode", "retry", "compaction"})
 """What a project file may set untrusted: it runs nothing, sends nothing elsewhere and allows nothing.
@@ -26,6 +27,8 @@ SAFE_KEYS = frozenset({"thinking_level", "steering_mode", "follow_up_mode", "ret
 """
 
 PREFIX = "AGENTCLI_"
+_PARTS = re.compile(r'("(?:[^"\\]|\\.)*")|([^."]+)')
+"""The parts of a dotted key."""
 _NOT_SETTINGS = frozenset({"AGENTCLI_HOME"})
 
 
@@ -67,7 +70,8 @@ def load_configuration(
     Raises:
         ConfigError: a file or a variable is wrong. A project file that is not trusted cannot be the cause.
     """
-    warnings: list[str] = []
+    problem = home_problem()
+    warnings = [f"{problem}; settings are at their defaults, and no session is stored"] if problem else []
     sources: list[Source] = []
     try:
         user = read_settings(config_file())
@@ -83,7 +87,7 @@ def load_configuration(
     warnings += project.notices
     project_sources, untrusted = _project_sources(project, warnings)
     sources += project_sources
-    sources += _environment_source(environment, warnings)
+    sources += _environment_source(environment, sources, warnings)
     if not sources:
         return Configuration(settings=Settings(warnings=warnings), project=project, untrusted=untrusted)
     if user is not None and len(sources) == 1:
@@ -139,8 +143,12 @@ class _Lines(dict[str, str]):
         return f"{self._path}:{self._line_of(key)}"
 
 
-def _environment_source(environment: Mapping[str, str], warnings: list[str]) -> list[Source]:
-    """`AGENTCLI_BASH_TIMEOUT=10`, `AGENTCLI_RETRY__MAX_RETRIES=0`, `AGENTCLI_TOOLS=read,ls`."""
+def _environment_source(environment: Mapping[str, str], files: list[Source], warnings: list[str]) -> list[Source]:
+    """`AGENTCLI_BASH_TIMEOUT=10`, `AGENTCLI_RETRY__MAX_RETRIES=0`, `AGENTCLI_TOOLS=read,ls`.
+
+    Args:
+        files: what else is set: names of the person's own are looked for there.
+    """
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and value}
     given = {name: value for name, value in given.items() if name not in _NOT_SETTINGS and not _is_mark(name)}
     if not given:
@@ -148,16 +156,35 @@ def _environment_source(environment: Mapping[str, str], warnings: list[str]) -> 
     keys = {variable_of(key): key for key in keys_of(Settings())}
     table: dict[str, Any] = {}
     lines: dict[str, str] = {}
-    for name, value in given.items():
+    for name, text in given.items():
         key = keys.get(name)
-        if key is None:
+        path = key.split(".") if key is not None else _path_in_table(name, files)
+        if path is None:
             warnings.append(f"{name}: there is no such setting; the variable is ignored")
             continue
-        section, _, last = key.rpartition(".")
-        target = table.setdefault(section, {}) if section else table
-        target[last] = _from_text(key, name, value)
-        lines[key] = name
+        target = table
+        for part in path[:-1]:
+            target = target.setdefault(part, {})
+            if not isinstance(target, dict):
+                raise ConfigError(f"{name}: another variable sets all of {part}", hint="unset one of them")
+        target[path[-1]] = _from_text(key, name, text) if key is not None else _value_in_table(name, path, text)
+        lines[dotted_key(path)] = name
     return [Source("environment", table, lines)] if table else []
+
+
+def _path_in_table(name: str, files: list[Source]) -> list[str] | None:
+    parts = name.removeprefix(PREFIX).split("__")
+    if len(parts) < 2 or not all(parts) or parts[0].lower() not in ("providers", "models", "keys", "environment"):
+        return None
+    from agentcli.config.variable_names import path_in_table  # for those who have such a variable
+
+    return path_in_table(name, parts, _merge(files))
+
+
+def _value_in_table(name: str, path: list[str], text: str) -> Any:
+    from agentcli.config.variable_names import value_in_table
+
+    return value_in_table(name, path, text)
 
 
 def _is_mark(name: str) -> bool:
@@ -217,7 +244,8 @@ def _over(base: Mapping[str, Any], changes: Mapping[str, Any], place: str) -> di
 
 def _get(table: Mapping[str, Any], key: str) -> Any:
     value: Any = table
-    for part in key.split("."):
+    for quoted, bare in _PARTS.findall(key):
+        part = msgspec.json.decode(quoted) if quoted else bare
         if not isinstance(value, Mapping) or part not in value:
             return None
         value = value[part]

@@ -1,7 +1,7 @@
 """Credentials: where a provider's key comes from, and which variables no child process may see.
 
-In this order: the environment, the provider's key command, what `agentcli auth login` has stored. Every key that is
-found is made known to `masking`.
+In this order: `api_key` of the provider's table, the environment, the provider's key command, what `agentcli auth
+login` has stored. Every key that is found is made known to `masking`.
 """
 
 import os
@@ -52,6 +52,8 @@ def key_variables(provider: Provider) -> list[str]:
 
 def key_source(provider: Provider) -> str | None:
     """Where the provider's key comes from, for people; None if there is none. Runs no command, opens no keyring."""
+    if provider.api_key.strip():
+        return "the configuration"
     for name in key_variables(provider):
         if os.environ.get(name, "").strip():
             return name
@@ -77,17 +79,19 @@ def find_key(provider: Provider) -> str | None:
     Raises:
         CredentialsError: the command failed, or what is stored cannot be read.
     """
-    for name in key_variables(provider):
-        if key := os.environ.get(name, "").strip():
-            break
-    else:
-        if provider.api_key_command:
-            key = _ask_command(provider)
-        else:
-            key = (key_store.stored_key(provider.name) or "").strip()
+    key = provider.api_key.strip() or _in_environment(provider)
+    if not key and provider.api_key_command:
+        key = _ask_command(provider)
+    elif not key:
+        key = (key_store.stored_key(provider.name) or "").strip()
     if key:
         remember_key(key)
     return key or None
+
+
+def _in_environment(provider: Provider) -> str:
+    values = (os.environ.get(name, "").strip() for name in key_variables(provider))
+    return next(filter(None, values), "")
 
 
 def forget_key(provider: Provider) -> None:

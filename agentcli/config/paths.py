@@ -1,26 +1,54 @@
 """Where agentcli keeps things: `~/.agentcli`, or wherever `AGENTCLI_HOME` says."""
 
 import os
+import stat
 from pathlib import Path
 
 from agentcli.agent.errors import ConfigError
 from agentcli.files.repository import repository_root
 
+_NOWHERE = Path(os.devnull) / "agentcli"
+"""The home of those who have none: nothing is in it, and nothing can be made in it."""
+
 
 def home() -> Path:
     """The folder that holds settings and sessions. It need not exist; reading makes no folder.
 
-    Raises:
-        ConfigError: there is no home folder to be found, and AGENTCLI_HOME is not set; or what is there is a file.
+    Where `home_problem` has something to say it is one in which nothing is and nothing can be made.
     """
+    return _home()[0]
+
+
+def home_problem() -> str | None:
+    """Why there is no home to read settings from and to keep sessions in, as one line; None if there is one."""
+    return _home()[1]
+
+
+def require_home() -> None:
+    """Raises ConfigError if there is no home that can be used."""
+    if problem := home_problem():
+        raise ConfigError(problem)
+
+
+def _home() -> tuple[Path, str | None]:
+    chosen = os.environ.get("AGENTCLI_HOME")
     try:
-        chosen = os.environ.get("AGENTCLI_HOME")
         folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".agentcli"
     except RuntimeError:
-        raise ConfigError("this user has no home folder", hint="set HOME or AGENTCLI_HOME") from None
-    if folder.is_file():
-        raise ConfigError(f"{folder} is a file, and agentcli needs a folder there", hint="set AGENTCLI_HOME")
-    return folder
+        return _NOWHERE, "this user has no home folder (set HOME or AGENTCLI_HOME)"
+    except FileNotFoundError:
+        return _NOWHERE, f"{chosen} starts in a folder that is gone (set AGENTCLI_HOME to a whole path)"
+    try:
+        if not stat.S_ISDIR(folder.stat().st_mode):
+            return _NOWHERE, f"{folder} is a file, and agentcli needs a folder there (set AGENTCLI_HOME)"
+        if not os.access(folder, os.X_OK):
+            raise PermissionError(13, os.strerror(13))
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # it is made when there is something to put there
+    except (OSError, ValueError) as error:
+        problem = getattr(error, "strerror", None) or error
+        return _NOWHERE, f"the home folder {folder} cannot be used: {problem} (set AGENTCLI_HOME)"
+    return folder, None
 
 
 def config_file() -> Path:
@@ -61,6 +89,8 @@ def make_private(folder: Path) -> Path:
     Raises:
         ConfigError: it cannot be made.
     """
+    if folder.is_relative_to(_NOWHERE):
+        require_home()
     try:
         for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
             missing.mkdir(mode=0o700, exist_ok=True)

@@ -1,5 +1,6 @@
 """Private files: written whole or not at all, readable by their owner only, and by one process at a time."""
 
+import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
@@ -9,16 +10,40 @@ from pathlib import Path
 from agentcli.agent.errors import ConfigError
 from agentcli.config.paths import make_private
 
+_unlocked: dict[Path, str] = {}
+"""Folders on file systems without locks, and what is to be said of each."""
+
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Read and write `path` while no other process does: its folder is locked. The folder is made if need be."""
-    folder = os.open(make_private(path.parent), os.O_RDONLY)
+    """Read and write `path` while no other process does: its folder is locked. The folder is made if need be.
+
+    Where the file system has no locks it goes on without, and `unlocked_notices` says so.
+
+    Raises:
+        ConfigError: the folder cannot be made or opened.
+    """
+    folder = make_private(path.parent)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise ConfigError(f"cannot look into {folder}: {error.strerror}", hint="set AGENTCLI_HOME") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            text = f"{folder} cannot be locked: {error.strerror}; change things there in one place at a time"
+            _unlocked.setdefault(folder, text)
         yield
     finally:
-        os.close(folder)
+        os.close(descriptor)
+
+
+def unlocked_notices() -> list[str]:
+    """A line for each folder that was written to without a lock, each told once."""
+    lines = [text for text in _unlocked.values() if text]
+    _unlocked.update(dict.fromkeys(_unlocked, ""))
+    return lines
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -38,5 +63,6 @@ def write_private(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="look at its folder") from None

@@ -1,8 +1,11 @@
 """Settings: the schema of `config.toml`. `.agentcli.example.toml` shows every key with its default."""
 
+import re
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import asdict
 
@@ -19,6 +22,10 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
     """`openai-completions` (any OpenAI-compatible server), `openai-responses`, `anthropic-messages`; in a cloud
     `anthropic-bedrock` or `anthropic-vertex`."""
     base_url: str | UnsetType = UNSET
+    """In it, in `api_key` and in the values of `headers`, `$NAME` or `${NAME}` is the value of an environment variable,
+    and `$$` a `$`. One that is not set is an error when the provider is used."""
+    api_key: str | UnsetType = UNSET
+    """The key, or better `$NAME`, the variable that holds it. It weighs more than all other places of a key."""
     api_key_env: str | list[str] | UnsetType = UNSET
     """The environment variable that holds the key, or several, of which the first that is set counts."""
     api_key_command: str | UnsetType = UNSET
@@ -34,6 +41,11 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
         if isinstance(names := changes.get("api_key_env"), str):
             changes["api_key_env"] = [names]
         return changes
+
+
+def dotted_key(path: Iterable[str]) -> str:
+    """A key as files and commands write it: `retry.max_retries`, `models."mine/m1".max_tokens`."""
+    return ".".join(part if re.fullmatch(r"[\w-]+", part) else msgspec.json.encode(part).decode() for part in path)
 
 
 class RetrySettings(Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ def read_trust() -> TrustStore:
     path = trust_file()
     try:
         return msgspec.json.decode(read_bytes(path, MAX_BYTES), type=TrustStore)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return TrustStore()
     except OSError as error:
         raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or remove it") from None

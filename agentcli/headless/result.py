@@ -95,7 +95,7 @@ def result_of(runtime: Runtime, tally: Tally, exit_code: int, problem: str | Non
     ended = answer.stop_reason if answer is not None and not runtime.agent.signal.aborted else None
     return Result(
         text=text_of(answer.content) if answer is not None else "",
-        session=None if runtime.options.session.in_memory or runtime.session.leaf_id is None else runtime.session.id,
+        session=runtime.session.id if runtime.is_kept else None,
         model=f"{answer.provider}/{answer.model}" if answer is not None else runtime.agent.state.model.full_id,
         stop_reason=runtime.reached_limit or ended or StopReason.ABORTED,
         usage=tally.tokens,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agentcli.agent.abort import Aborted, interruptible
+from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.messages import UserMessage
 from agentcli.agent.text import printable
 from agentcli.headless.exit_codes import ExitCode, outcome
@@ -67,6 +68,9 @@ class _OneRun:
         self.text = TextOutput(outlet if streams else None, sys.stderr)
         self.schema: AnswerSchema | None = None
         self.tally: Tally | None = None
+        session = options.runtime.session
+        self._wants_session = session.continue_ or session.reference is not None
+        """Whether a session was asked for: then an answer that is not in it is no success."""
         stopping.signal.on_abort(outlet.hurry)
 
     async def work(self, arguments: Sequence[str]) -> int:
@@ -103,6 +107,14 @@ class _OneRun:
 
     def _attach(self, runtime: Runtime) -> None:
         runtime.subscribe(self.text)
+        if self._wants_session:
+
+            def stop_unless_stored(event: object, signal: object) -> None:
+                problem = runtime.storage_problem
+                if problem and isinstance(event, MessageEndEvent) and isinstance(event.message, UserMessage):
+                    runtime.abort(problem)
+
+            runtime.subscribe(stop_unless_stored)
         match self.options.output:
             case OutputFormat.TEXT:
                 runtime.subscribe(lambda event, signal: self.outlet.room(signal))
@@ -123,7 +135,7 @@ class _OneRun:
         if self.outlet.broken:
             return ExitCode.FAILED
         code, problem = self._ending(runtime)
-        if problem:
+        if problem and problem != self.text.last_said:
             self.text.say(problem)
         answer = self.schema.json if self.schema is not None else None
         if self.tally is None and answer is not None:
@@ -137,13 +149,12 @@ class _OneRun:
         if self.stopping.exit_code is not None:
             return self.stopping.exit_code, self.stopping.signal.reason
         if limit := runtime.limit_text:
-            kept = not runtime.options.session.in_memory
-            return ExitCode.LIMIT, f"{limit}; go on with: agentcli run --continue" if kept else limit
+            return ExitCode.LIMIT, f"{limit}; go on with: agentcli run --continue" if runtime.is_kept else limit
         code, problem = outcome(runtime.last_message)
         if code == ExitCode.DONE and self.schema is not None and self.schema.json is None:
             return ExitCode.FAILED, self.schema.problem
-        if code == ExitCode.DONE and not runtime.is_stored:
-            return ExitCode.FAILED, "the session was not stored, so it cannot be continued"
+        if code == ExitCode.DONE and self._wants_session and runtime.storage_problem:
+            return ExitCode.FAILED, "the session could not be stored to its end"
         return code, problem
 
     def _write_result(self, runtime: Runtime, code: int, problem: str | None) -> None:

@@ -51,6 +51,8 @@ class TextOutput:
         """Whether the answer's last line has no end yet."""
         self._has_shown = False
         """Whether anything of the last answer was printed."""
+        self.last_said = ""
+        """The last line on stderr."""
 
     def __call__(self, event: object, signal: object) -> None:
         match event:
@@ -82,6 +84,7 @@ class TextOutput:
     def say(self, text: str) -> None:
         """One line on stderr."""
         self.end_line()
+        self.last_said = text
         with suppress(OSError):  # There is no other place to say it.
             print(f"agentcli: {mask(printable(text))}", file=self.err, flush=True)
 

@@ -106,7 +106,7 @@ def read_answers(path: Path) -> list[AssistantMessage]:
 @lru_cache(maxsize=2)
 def _read_answers(path: Path, mtime_ns: int, size: int) -> list[AssistantMessage]:
     # Read once for all requests of a run; the file's time and size tell when it has to be read again.
-    first, *rest = read_bytes(path, MAX_BYTES).split(b"\n")
+    first, *rest = read_bytes(path, MAX_BYTES).removeprefix(b"\xef\xbb\xbf").split(b"\n")
     header = _decoded(first)
     if header is None or header.type != "session":
         raise UsageError(f"{path} is no recorded session", hint="its first line must be a header of type `session`")

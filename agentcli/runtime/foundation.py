@@ -12,8 +12,9 @@ from agentcli.config import key_store
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
 from agentcli.config.masking import mask, password_in, remember_environment, remember_key
-from agentcli.config.paths import home, sessions_folder
+from agentcli.config.paths import home, require_home, sessions_folder
 from agentcli.config.settings import Settings
+from agentcli.config.variables import expand_variables
 from agentcli.providers.catalog import Catalog
 from agentcli.providers.http import HttpClients
 from agentcli.providers.stream_client import StreamClient
@@ -46,6 +47,8 @@ class Foundation(Struct):
     additions: Additions
     cwd: Path
     notices: list[str]
+    problems: dict[str, str] = {}
+    """By provider or `provider/id`: what of its settings makes it impossible to ask it."""
 
 
 def lay_foundation(options: RuntimeOptions) -> Foundation:
@@ -54,6 +57,8 @@ def lay_foundation(options: RuntimeOptions) -> Foundation:
     Raises:
         UsageError, ConfigError, SessionError: what was asked for cannot be had.
     """
+    if options.session.continue_ or (options.session.reference and "/" not in options.session.reference):
+        require_home()
     session, cwd = open_session(options.session, JsonlSessionRepo(sessions_folder()))
     try:
         return _lay(options, session, cwd)
@@ -64,12 +69,14 @@ def lay_foundation(options: RuntimeOptions) -> Foundation:
 
 def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     configuration = Configuration(settings=options.settings) if options.load is None else options.load(cwd)
-    settings = configuration.settings
+    expanded = expand_variables(configuration.settings, configuration.origin)
+    settings = expanded.settings
     options = replace(options, settings=settings)
     additions = Additions(cwd, options, settings, configuration.project)
     context = session.build_context()
     catalog = make_catalog(settings, additions)
     hidden = hidden_variables(map(catalog.provider, [*settings.providers, *additions.api.providers]))
+    hidden |= expanded.secrets
     _know_keys(settings, hidden)
     decision = choose_model(catalog, settings, options.model, context)
     tool_options = _tool_options(settings, cwd, hidden)
@@ -95,7 +102,18 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     if decision.notice:
         notices.append(decision.notice)
     return Foundation(
-        options, agent, recorder, context, catalog, tool_options, toolset, client, additions, cwd, notices
+        options,
+        agent,
+        recorder,
+        context,
+        catalog,
+        tool_options,
+        toolset,
+        client,
+        additions,
+        cwd,
+        notices,
+        expanded.problems,
     )
 
 
@@ -120,7 +138,7 @@ def _shell(name: str | None, cwd: Path) -> Path | None:
 def catalog_in(cwd: Path) -> tuple[Catalog, list[str]]:
     """The catalog as a run in this folder would have it, and what the person should know."""
     configuration = load_configuration(cwd)
-    settings = configuration.settings
+    settings = expand_variables(configuration.settings, configuration.origin).settings
     additions = Additions(cwd, RuntimeOptions(settings=settings), settings, configuration.project)
     return make_catalog(settings, additions), [*settings.warnings, *unknown_compat(settings), *additions.notices]
 
@@ -158,6 +176,7 @@ def _know_keys(settings: Settings, variables: frozenset[str]) -> None:
     for provider in settings.providers.values():
         fields = provider.overrides()
         remember_key(password_in(fields.get("base_url", "")))
+        remember_key(fields.get("api_key", ""))
         _know_headers(fields.get("headers", {}))
     for model in settings.models.values():
         _know_headers(model.get("headers", {}))

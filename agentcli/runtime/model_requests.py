@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable
 
 from agentcli.agent.assistant_events import AssistantMessageEvent
 from agentcli.agent.context import Context, StreamOptions
-from agentcli.agent.errors import AuthError, ProviderError
+from agentcli.agent.errors import AuthError, ConfigError, ProviderError
 from agentcli.agent.models import Model
 from agentcli.agent.streaming import resolved
 from agentcli.config.credentials import forget_key, is_quick, require_key
@@ -22,6 +22,7 @@ class ModelRequests:
 
     def __init__(self, foundation: Foundation, retries: Retries) -> None:
         self._catalog = foundation.catalog
+        self._problems = foundation.problems
         self._client = foundation.client
         self._given = foundation.options.stream_fn
         self._added = foundation.additions.api.stream_fns
@@ -32,6 +33,7 @@ class ModelRequests:
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """The agent's stream function."""
         self._retries.failure = None
+        self._check(model.full_id)
         try:
             stream_fn = self._given or self._added.get(model.api) or self._client
             async for event in await resolved(stream_fn(model, context, options)):
@@ -44,12 +46,19 @@ class ModelRequests:
 
     def key_for(self, name: str) -> "str | Awaitable[str | None] | None":
         """The key of a provider; in a thread, if a command or the keyring has to be asked."""
+        self._check(name)
         provider = self._catalog.provider(name)
         return require_key(provider) if is_quick(provider) else asyncio.to_thread(require_key, provider)
 
     def require_ready(self, model: Model) -> None:
-        """Raises CredentialsError if the model needs a key and there is none."""
+        """Raises ConfigError if the model needs a key and there is none, or its settings cannot be used."""
+        self._check(model.provider)
+        self._check(model.full_id)
         require_key(self._catalog.provider(model.provider))
+
+    def _check(self, name: str) -> None:
+        if problem := self._problems.get(name):
+            raise ConfigError(problem, hint="set it, or write $$ for a $")
 
     def prepare(self, model: Model) -> None:
         """Do the slow part of the first request now."""

@@ -1,7 +1,6 @@
 """PromptWork: how a prompt is worked off until nothing automatic remains: the run, what fails in it, what came late."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -11,7 +10,7 @@ from agentcli.agent.errors import AgentBusyError, ConfigError
 from agentcli.agent.hooks import PrepareNextTurnContext
 from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason
 from agentcli.config.masking import mask_data
-from agentcli.config.paths import home, make_private, sessions_folder
+from agentcli.config.paths import home, home_problem, make_private, sessions_folder
 from agentcli.runtime.chosen_model import ChosenModel
 from agentcli.runtime.compaction import CompactionReason, Compactor
 from agentcli.runtime.events import AgentSettledEvent, NoticeEvent
@@ -45,6 +44,8 @@ class PromptWork:
             foundation.agent, foundation.recorder, foundation.toolset.commands, lambda: self.is_busy
         )
         self._in_memory = foundation.options.session.in_memory
+        self._is_configured = foundation.options.load is not None
+        """Whether settings were read, and so what is wrong with their home was told."""
         self._additions = foundation.additions
         self._recorder = foundation.recorder
         self._retries = retries
@@ -133,9 +134,12 @@ class PromptWork:
                 self._leaves_queue = had_queue
                 return
             input = text
-        # What cannot be made is told when the session cannot be written.
-        with contextlib.suppress(ConfigError):
+        try:
             make_private(home() if self._in_memory else sessions_folder())
+        except ConfigError as error:
+            if not self._in_memory:
+                is_told = home_problem() is not None and self._is_configured
+                await self._recorder.expect_failure(f"the session cannot be stored: {error}", is_told=is_told)
         await self._recorder.record(*answer_open_calls(self.agent.state.messages))
         await self._ask([mask_data(message) for message in as_messages(input, images)])
 

@@ -8,6 +8,7 @@ from agentcli.agent.events import MessageEndEvent, TurnEndEvent
 from agentcli.agent.messages import AgentMessage
 from agentcli.config.masking import mask_data
 from agentcli.runtime.events import EntryAppendedEvent, NoticeEvent
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.session import Session
 
 
@@ -21,11 +22,18 @@ class SessionRecorder:
         self.agent = agent
         self.session = session
         self._syncing: asyncio.Future[None] | None = None
-        self._failed = False
+        self._problem: str | None = None
         self._unsaved: list[AgentMessage] = []
         """What could not be written yet; it goes first when there is space again."""
         self._saved: list[str] = []
+        self._told = len(session.storage.notices)
+        """Of the storage's notices: those that were there from the start are told with the runtime's."""
         agent.subscribe(self._listen)
+
+    @property
+    def problem(self) -> str | None:
+        """Why something could not be written, as one line; None if everything could."""
+        return self._problem if self._unsaved else None
 
     @property
     def is_complete(self) -> bool:
@@ -46,6 +54,9 @@ class SessionRecorder:
             self.flush()
         except SessionError as error:
             await self._report(error)
+        for notice in self.session.storage.notices[self._told :]:
+            self._told += 1
+            await self.agent.emit(NoticeEvent(notice))
         saved, self._saved = self._saved, []
         for entry_id in saved:
             await self.agent.emit(EntryAppendedEvent(entry_id))
@@ -55,7 +66,7 @@ class SessionRecorder:
         while self._unsaved:
             self._saved.append(self.session.append_message(mask_data(self._unsaved[0])))
             del self._unsaved[0]
-        self._failed = False
+            self._problem = None
 
     async def settle(self) -> None:
         """Return when the last turn is safe."""
@@ -67,8 +78,21 @@ class SessionRecorder:
             await self._report(SessionError("storage", f"the session is not safe on the disk: {error.strerror}"))
         self._syncing = None
 
+    async def expect_failure(self, problem: str, *, is_told: bool) -> None:
+        """A new session will not get its file, as is known before it is tried: that is not told again.
+
+        Args:
+            is_told: whether the person has read of it already.
+        """
+        storage = self.session.storage
+        if not isinstance(storage, JsonlSessionStorage) or storage.path.exists():
+            return
+        if self._problem is None and not is_told:
+            await self.agent.emit(NoticeEvent(problem))
+        self._problem = self._problem or problem
+
     async def _report(self, error: SessionError) -> None:
         """Say it once for a row of failures; the conversation goes on in memory."""
-        if not self._failed:
-            self._failed = True
-            await self.agent.emit(NoticeEvent(str(error)))
+        if self._problem is None:
+            self._problem = str(error)
+            await self.agent.emit(NoticeEvent(self._problem))

@@ -35,6 +35,7 @@ from agentcli.runtime.retries import Retries
 from agentcli.runtime.summarizer import Summarizer
 from agentcli.runtime.token_estimate import messages_to_go_on_with
 from agentcli.runtime.window import Window, WindowFit
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 
 if TYPE_CHECKING:
     from agentcli.runtime.slash_commands import SlashCommand
@@ -98,6 +99,19 @@ class Runtime:
     def is_stored(self) -> bool:
         """Whether everything that was said is in the session; False after a failure to write that still lasts."""
         return self._recorder.is_complete
+
+    @property
+    def storage_problem(self) -> str | None:
+        """Why something that was said is not in the session, as one line; None if all of it is."""
+        return self._recorder.problem
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is something to continue: a session that holds what was said, or at least a part of it."""
+        if self.options.session.in_memory or self.session.leaf_id is None:
+            return False
+        storage = self.session.storage
+        return self.is_stored or not isinstance(storage, JsonlSessionStorage) or storage.path.exists()
 
     @property
     def last_message(self) -> AssistantMessage | None:

@@ -6,6 +6,7 @@ from agentcli.agent.errors import SessionError, UsageError
 from agentcli.runtime.session_choice import SessionChoice, working_folder
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
+from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
@@ -37,7 +38,17 @@ def open_session(choice: SessionChoice, repo: JsonlSessionRepo) -> tuple[Session
         session = repo.open(latest)
     else:
         return repo.create(here), here
-    return session, here if choice.cwd is not None else _own_folder(session)
+    if choice.cwd is not None or _lies_with(session, repo.folder_of(here)):
+        return session, here
+    return session, _own_folder(session)
+
+
+def _lies_with(session: Session, place: Path) -> bool:
+    """Whether the session's folder is gone, and its file is among the sessions of another: that is its folder now."""
+    storage = session.storage
+    if not isinstance(storage, JsonlSessionStorage) or Path(session.header.cwd).is_dir():
+        return False
+    return place.exists() and storage.path.parent.samefile(place)
 
 
 def _own_folder(session: Session) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from agentcli.agent.call_ids import with_own_ids
 from agentcli.agent.messages import (
     AgentMessage,
     AssistantMessage,
@@ -89,7 +90,7 @@ def build_session_context(
         messages += entry_to_messages(entry, index, entries, options)
         if entry.id in older:
             kept = len(messages)
-    return SessionContext(messages, thinking_level, model, active_tool_names, kept)
+    return SessionContext(with_own_ids(messages), thinking_level, model, active_tool_names, kept)
 
 
 def _ids_up_to(path: Sequence[Entry], last: str | None) -> set[str]:

@@ -19,6 +19,7 @@ from agentcli.sessions.entries import (
     SessionHeader,
     SessionInfoEntry,
     encode_line,
+    first_record,
 )
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage, give_name, storage_error
@@ -52,8 +53,11 @@ def publish(path: Path, header: SessionHeader, lines: Iterable[bytes]) -> None:
 
 
 def lines_of(storage: SessionStorage, heads: Sequence[EntryHead]) -> Iterator[bytes]:
-    """The lines of entries, each with its place in the tree as the storage has it."""
+    """The lines of entries, each with its place in the tree as the storage has it; damaged ones are left out."""
+    dropped: dict[str | None, str | None] = {}
     for head in heads:
+        if head.parent_id in dropped:
+            head = EntryHead(head.type, head.id, dropped[head.parent_id])
         line = storage.get_line(head.id) if isinstance(storage, JsonlSessionStorage) else None
         if line is None:
             entry = storage.get_entry(head.id)
@@ -61,10 +65,13 @@ def lines_of(storage: SessionStorage, heads: Sequence[EntryHead]) -> Iterator[by
                 yield encode_line(entry)[:-1]
         elif (placed := placed_line(line, head)) is not None:
             yield placed
+        else:
+            dropped[head.id] = head.parent_id
 
 
 def placed_line(line: bytes, head: EntryHead) -> bytes | None:
     """The line with the id and the parent that the head has; None if it is damaged."""
+    line = first_record(line)
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):

@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -10,20 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import AssistantMessage, ToolResultMessage
+from agentcli.sessions.call_repair import shared_calls, unanswered_calls, with_distinct_calls
 from agentcli.sessions.copying import lines_of, publish
-from agentcli.sessions.entries import DAMAGED, EntryHead, MessageEntry, UnknownEntry, decode_head
+from agentcli.sessions.entries import DAMAGED, EntryHead, UnknownEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage, storage_error
-from agentcli.sessions.line_scan import scan_lines
-
-_FUSED = re.compile(rb'\{"type":"[a-z_]+","id":"')
+from agentcli.sessions.line_scan import ScannedLine, scan_lines
 
 
 class Finding(Struct, frozen=True):
     kind: str
-    """`refused`, `torn`, `unreadable`, `damaged`, `orphaned`, `duplicate`, `unknown`, `unanswered`, `set_aside`,
-    `not_private`, `parent_gone`."""
+    """`refused`, `torn`, `unreadable`, `damaged`, `fused`, `orphaned`, `duplicate`, `same_call`, `unknown`,
+    `unanswered`, `set_aside`, `not_private`, `parent_gone`."""
     text: str
     """One line, for people."""
     is_wrong: bool = True
@@ -48,23 +47,34 @@ def _of_lines(storage: JsonlSessionStorage) -> list[Finding]:
     findings: list[Finding] = []
     seen: dict[str, str | None] = {}
     ids = {head.id for head in storage.heads()}
-    with FileIO(str(storage.path), "rb") as file:
-        for number, line in enumerate(scan_lines(file), 1):
-            head = line.head
-            if number == 1:
-                continue
-            if head is None:
-                kind = "unreadable" if line.has_newline else "torn"
-                findings.append(Finding(kind, f"line {number} ({line.length:,} bytes) cannot be read"))
-                continue
-            if head.id in seen:
-                findings.append(Finding("duplicate", f"line {number} has the id {head.id} of an earlier one"))
-            if head.parent_id is not None and head.parent_id not in ids:
-                findings.append(Finding("orphaned", f"line {number}: its parent {head.parent_id} is not there"))
-            elif _closes_circle(head, seen):
-                findings.append(Finding("orphaned", f"line {number} and its parents form a circle"))
-            seen[head.id] = head.parent_id
+    for number, line in _numbered(storage.path):
+        head = line.head
+        if head is None:
+            kind = "unreadable" if line.has_newline else "torn"
+            findings.append(Finding(kind, f"line {number}: {line.length:,} bytes cannot be read"))
+            continue
+        if line.follows:
+            findings.append(
+                Finding("fused", f"line {number} goes on with the entry {head.id}; it has no line of its own")
+            )
+        if head.id in seen:
+            findings.append(Finding("duplicate", f"line {number} has the id {head.id} of an earlier one"))
+        if head.parent_id is not None and head.parent_id not in ids:
+            findings.append(Finding("orphaned", f"line {number}: its parent {head.parent_id} is not there"))
+        elif _closes_circle(head, seen):
+            findings.append(Finding("orphaned", f"line {number} and its parents form a circle"))
+        seen[head.id] = head.parent_id
     return findings
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, ScannedLine]]:
+    """What the file holds but for its header, each with the number of its line (blank ones do not count)."""
+    number = 0
+    with FileIO(str(path), "rb") as file:
+        for index, line in enumerate(scan_lines(file)):
+            number += not line.follows
+            if index:
+                yield number, line
 
 
 def _closes_circle(head: EntryHead, parents: dict[str, str | None]) -> bool:
@@ -82,21 +92,18 @@ def _closes_circle(head: EntryHead, parents: dict[str, str | None]) -> bool:
 def _of_entries(storage: JsonlSessionStorage) -> list[Finding]:
     findings: list[Finding] = []
     unknown: dict[str, int] = {}
-    calls: dict[str, str] = {}
-    answered: set[str] = set()
-    for entry in storage.get_some([head.id for head in storage.heads()]):
+    ids = [head.id for head in storage.heads()]
+    for entry in storage.get_some(ids):
         if isinstance(entry, UnknownEntry):
             if entry.type == DAMAGED:
                 findings.append(Finding("damaged", f"entry {entry.id} cannot be read but for its place"))
             else:
                 unknown[entry.type] = unknown.get(entry.type, 0) + 1
-        if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
-            calls.update({call.id: call.name for call in entry.message.tool_calls})
-        elif isinstance(entry, MessageEntry) and isinstance(entry.message, ToolResultMessage):
-            answered.add(entry.message.tool_call_id)
+    for id, name in shared_calls(storage, storage.get_some(ids)):
+        findings.append(Finding("same_call", f"entry {id}: a call of {name} has no id of its own"))
     for type, count in unknown.items():
         findings.append(Finding("unknown", f"{count} entries of type {type} are not known here; kept", is_wrong=False))
-    for name in [name for id, name in calls.items() if id not in answered]:
+    for name in unanswered_calls(storage.get_some(ids)):
         text = f"a call of {name} has no result; it gets one when the session goes on"
         findings.append(Finding("unanswered", text, is_wrong=False))
     return findings
@@ -125,24 +132,10 @@ def repair(path: Path) -> Path:
         header = replace(storage.header, id=new_id(), timestamp=now_iso(), parent_session=str(path))
         stamp = re.sub(r"[^\w-]", "-", header.timestamp)
         copy = path.with_name(f"{stamp}_{header.id}.jsonl")
-        publish(copy, header, [*lines_of(storage, storage.heads()), *_rescued(storage)])
+        lines = lines_of(storage, storage.heads())
+        if any(shared_calls(storage, storage.get_some([head.id for head in storage.heads()]))):
+            lines = with_distinct_calls(storage, lines)
+        publish(copy, header, lines)
     finally:
         storage.close()
     return copy
-
-
-def _rescued(storage: JsonlSessionStorage) -> list[bytes]:
-    """Whole entries that stand at the end of lines which cannot be read: two writes that ran into each other."""
-    rescued: list[bytes] = []
-    with FileIO(str(storage.path), "rb") as file:
-        unreadable = [line for line in scan_lines(file) if line.head is None and line.offset]
-        for line in unreadable:
-            file.seek(line.offset)
-            text = file.read(line.length) or b""
-            for found in _FUSED.finditer(text, 1):
-                rest = text[found.start() :]
-                head = decode_head(rest)
-                if head is not None and storage.get_head(head.id) is None:
-                    rescued.append(rest)
-                    break
-    return rescued

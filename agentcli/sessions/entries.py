@@ -15,6 +15,9 @@ from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessag
 
 VERSION = 3
 
+BOM = b"\xef\xbb\xbf"
+"""What some editors put before the header."""
+
 
 class SessionHeader(Struct, frozen=True, kw_only=True, tag_field="type", tag="session"):
     version: int = VERSION
@@ -186,11 +189,24 @@ _header_decoder = msgspec.json.Decoder(SessionHeader)
 
 
 def decode_header(line: bytes) -> SessionHeader | None:
-    """The header, or None if the line is none."""
+    """The header that a file's first line begins with, or None if there is none."""
     try:
         return _header_decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
-        return None
+        first = first_record(line)
+        return decode_header(first) if first != line else None
+
+
+def first_record(line: bytes) -> bytes:
+    """The record that a line begins with: without a byte order mark, and without what ran into it."""
+    line = line.removeprefix(BOM)
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        from agentcli.sessions.line_parts import records_of  # for those who have such a line
+
+        return next(iter(records_of(line)), line) if line.startswith(b"{") else line
+    return line
 
 
 def decode_head(line: bytes) -> EntryHead | None:
@@ -211,6 +227,8 @@ def decode_entry(line: bytes, head: EntryHead | None = None) -> Entry:
     try:
         entry: Entry = _entry_decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
+        if (first := first_record(line)) != line:
+            return decode_entry(first, head)
         entry = _decode_unknown(line, head)
     if head is not None and (entry.id != head.id or entry.parent_id != head.parent_id):
         entry = msgspec.structs.replace(entry, id=head.id, parent_id=head.parent_id)

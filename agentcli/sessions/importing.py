@@ -12,17 +12,18 @@ from msgspec import Struct
 
 from agentcli.agent.errors import SessionError
 from agentcli.files.reading import FileProblem, open_file
-from agentcli.sessions.entries import SessionHeader
+from agentcli.sessions.entries import SessionHeader, first_record
 from agentcli.sessions.formats import is_foreign, translate
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import HEADER_BYTES, storage_error
+from agentcli.sessions.line_parts import parts_of
 
 
 class Import(Struct, frozen=True):
     header: SessionHeader
     lines: list[bytes]
     skipped: int
-    """Lines that could not be read."""
+    """Lines that could not be read, or of which something could not."""
 
 
 def read_import(path: Path) -> Import:
@@ -34,12 +35,13 @@ def read_import(path: Path) -> Import:
     hint = "give the path of a session file"
     try:
         with open_file(path) as file:
-            first, second = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
+            line, second = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
+            first = first_record(line)
             header = _record(first)
             if header is None or header.get("type") != "session" or not isinstance(header.get("id"), str):
                 raise SessionError("not_a_session", f"{path} is not a session file", hint="it was left as it is")
             foreign = is_foreign(first, second)
-            file.seek(len(first))
+            file.seek(line.index(first) + len(first.rstrip(b"\r\n")))
             raw = [line.rstrip(b"\r\n") for line in file]
     except (FileNotFoundError, NotADirectoryError):
         raise SessionError("not_found", f"there is no file {path}", hint=hint) from None
@@ -47,12 +49,18 @@ def read_import(path: Path) -> Import:
         raise SessionError("not_found", f"{path} cannot be read: {error.reason}", hint=hint) from None
     except OSError as error:
         raise storage_error(path, error) from None
-    lines = [line for line in raw if line.strip()]
-    records = [record for line in lines if (record := _record(line)) is not None]
-    skipped = len(lines) - len(records)
+    lines: list[bytes] = []
+    skipped = 0
+    for line in raw:
+        if _record(line) is not None:
+            lines.append(line)
+        elif line.strip():
+            parts = parts_of(line)
+            lines += [line[part.start : part.end] for part in parts if part.is_record]
+            skipped += any(not part.is_record for part in parts)
     if not foreign:
-        kept = [line for line in lines if _record(line) is not None]
-        return Import(_header(header, path), kept, skipped)
+        return Import(_header(header, path), lines, skipped)
+    records = [record for line in lines if (record := _record(line)) is not None]
     translated = _connected([translate(record) for record in records], header.get("version", 1))
     return Import(_header(translate(header), path), [msgspec.json.encode(record) for record in translated], skipped)
 

@@ -6,6 +6,7 @@ only its place in the tree; the rest is decoded when it is asked for.
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +22,7 @@ from agentcli.sessions.entries import (
     decode_entry,
     decode_header,
     encode_line,
+    first_record,
     head_of,
     is_said_by_user,
 )
@@ -87,7 +89,7 @@ class JsonlSessionStorage(SessionStorage):
         """
         storage = cls(path, read_header(path))
         try:
-            storage._lock = SessionLock(path)
+            storage._take_lock()
         except OSError as error:
             raise storage_error(path, error) from None
         storage._load(os.O_RDWR | os.O_APPEND)
@@ -122,6 +124,8 @@ class JsonlSessionStorage(SessionStorage):
             elif line.has_newline or self._read_only:
                 unreadable += 1
             elif self._set_aside(line):
+                # Something may stand before it on its line.
+                self._ends_in_newline = os.pread(self._descriptor, 1, line.offset - 1) == b"\n"
                 continue
             self._ends_in_newline = line.has_newline
         self._size = os.fstat(self._descriptor).st_size
@@ -131,7 +135,12 @@ class JsonlSessionStorage(SessionStorage):
         named = [self._lines[head.id].offset for head in self._heads.values() if head.type == "session_info"]
         self._named_at = max(named, default=0)
         if unreadable:
-            self.notices.append(f"{unreadable} lines of {self.path} cannot be read; they are left out and kept")
+            count = "1 line" if unreadable == 1 else f"{unreadable} lines"
+            self.notices.append(f"{count} of {self.path} cannot be read; left out and kept")
+        if self.orphans:
+            entries = "1 entry" if len(self.orphans) == 1 else f"{len(self.orphans)} entries"
+            text = f"the parent of {entries} of {self.path} is not there; what was written before is taken for it"
+            self.notices.append(text)
 
     def get_entry(self, id: str) -> Entry | None:
         if (waiting := self._waiting.get(id)) is not None:
@@ -198,7 +207,7 @@ class JsonlSessionStorage(SessionStorage):
     def sync(self) -> None:
         if self._descriptor < 0:
             return
-        os.fsync(self._descriptor)
+        _sync(self._descriptor)
         if self._is_unlisted:
             # A new file is in its folder for good when the folder is on the disk too, and that one in its own.
             for folder in (self.path.parent, self.path.parent.parent):
@@ -213,12 +222,17 @@ class JsonlSessionStorage(SessionStorage):
             self._lock.release()
             self._lock = None
 
+    def _take_lock(self) -> None:
+        self._lock = SessionLock(self.path)
+        if self._lock.problem:
+            self.notices.append(self._lock.problem)
+
     def _make_file(self) -> None:
         """The file gets its name when its header is in it: a process that is killed leaves no file without one."""
         partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = SessionLock(self.path)
+            self._take_lock()
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
             self._descriptor = os.open(partial, flags, 0o600)
             self._put(encode_line(self.header))
@@ -283,9 +297,18 @@ class JsonlSessionStorage(SessionStorage):
 def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        _sync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems (network, FUSE) have no such call for files, or for folders.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF):
+            raise
 
 
 def give_name(partial: Path, path: Path) -> None:
@@ -313,7 +336,7 @@ def read_header(path: Path) -> SessionHeader:
         with open_file(path) as file:
             first = file.readline(HEADER_BYTES)
             header = decode_header(first)
-            foreign = is_foreign(first, file.readline(HEADER_BYTES))
+            foreign = is_foreign(first_record(first), file.readline(HEADER_BYTES))
     except (FileNotFoundError, NotADirectoryError):
         hint = "see: agentcli sessions list"
         raise SessionError("not_found", f"there is no session file {path}", hint=hint) from None

@@ -1,16 +1,20 @@
 """Line scan: where the entries of a session file are, and their places in the tree, in one pass.
 
-Lines as agentcli writes them are told by their first bytes; what follows is not looked at. Memory is bounded by the
-longest line.
+Lines as agentcli writes them are told by their first bytes; what follows is only searched for the beginning of another
+entry (two writes that ran into each other), of which each is told. Memory is bounded by the longest line.
 """
 
 import re
 from collections.abc import Iterator
 from io import FileIO
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agentcli.sessions.entries import EntryHead, decode_head
+from agentcli.sessions.entries import BOM, EntryHead, decode_head
+
+if TYPE_CHECKING:
+    from agentcli.sessions.line_parts import LinePart
 
 CHUNK = 1 << 20
 
@@ -21,7 +25,13 @@ _HEAD = re.compile(
 )
 
 
+_PLACE = b'"parent_id":'
+"""Every entry has it once, and text cannot hold it: quotes in a JSON string are escaped."""
+
+
 class ScannedLine(Struct, gc=False):
+    """A line, or one of the parts of a line that is not one record."""
+
     offset: int
     """Bytes from the start of the file."""
     length: int
@@ -29,10 +39,13 @@ class ScannedLine(Struct, gc=False):
     head: EntryHead | None
     """None if the line is no entry."""
     has_newline: bool = True
+    """False if the file ends here, and the line without a newline."""
+    follows: bool = False
+    """Whether it stands on the line of the one before."""
 
 
 def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
-    """Every line that is not blank, from the file's start, its header included."""
+    """Every line that is not blank, from the file's start, its header included. A byte order mark is passed over."""
     buffer = bytearray(CHUNK)
     filled = base = 0
     types: dict[bytes, str] = {}
@@ -46,20 +59,42 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
         if not count:
             break
         filled += count
-        start = 0
+        start = len(BOM) if base == 0 and buffer.startswith(BOM) else 0
         while (end := buffer.find(b"\n", start, filled)) >= 0:
             found = _HEAD.match(buffer, start, end)
-            if found is not None and buffer[end - 1] == _BRACE:
+            if found is not None and buffer[end - 1] == _BRACE and buffer.find(_PLACE, found.end(), end) < 0:
                 raw_type, raw, raw_parent = found.groups()
                 type = types.get(raw_type) or types.setdefault(raw_type, raw_type.decode())
                 parent = last_id if raw_parent == last_raw else None if raw_parent is None else raw_parent.decode()
                 last_raw, last_id = raw, raw.decode()
                 yield ScannedLine(base + start, end - start, EntryHead(type, last_id, parent))
-            elif line := bytes(buffer[start:end]).strip():
-                yield ScannedLine(base + start, end - start, decode_head(line))
+            elif (line := bytes(buffer[start:end])).strip():
+                yield from _scan_odd(line, base + start, has_newline=True)
             start = end + 1
         buffer[: filled - start] = buffer[start:filled]
         filled -= start
         base += start
-    if tail := bytes(buffer[:filled]):
-        yield ScannedLine(base, filled, decode_head(tail), has_newline=False)
+    start = len(BOM) if base == 0 and buffer.startswith(BOM) else 0
+    if tail := bytes(buffer[start:filled]):
+        yield from _scan_odd(tail, base + start, has_newline=False)
+
+
+def _scan_odd(line: bytes, offset: int, *, has_newline: bool) -> Iterator[ScannedLine]:
+    """A line that its first bytes do not tell all of: another writer's, a torn one, or several in one."""
+    head = decode_head(line.strip())
+    parts: list[LinePart] = []
+    if head is None:
+        from agentcli.sessions.line_parts import parts_of  # for those who have such a line
+
+        parts = parts_of(line)
+    if not any(part.is_record for part in parts):
+        if head is None and (found := _HEAD.match(line)) is not None and line.endswith(b"}"):
+            # What is broken in it comes after its place in the tree.
+            type, id, parent = (group.decode() if group is not None else None for group in found.groups())
+            head = EntryHead(type or "", id or "", parent)
+        yield ScannedLine(offset, len(line), head, has_newline)
+        return
+    for part in parts:
+        head = decode_head(line[part.start : part.end]) if part.is_record else None
+        ends_file = not has_newline and part is parts[-1]
+        yield ScannedLine(offset + part.start, part.end - part.start, head, not ends_file, part is not parts[0])

@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import msgspec
 from msgspec import Struct
@@ -12,12 +12,14 @@ from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
 from agentcli.agent.text import one_line
 from agentcli.files.reading import open_file
 from agentcli.sessions.entries import (
+    BOM,
     MessageEntry,
     SessionHeader,
     SessionInfoEntry,
     decode_entry,
     decode_head,
     decode_header,
+    first_record,
 )
 from agentcli.sessions.ids import to_milliseconds
 
@@ -64,8 +66,19 @@ def read_info(path: Path) -> SessionInfo | None:
     return SessionInfo(path, header.id, header.cwd, header.timestamp, modified, name, first, header.parent_session)
 
 
-def _long_header(file: BinaryIO, head: bytes) -> SessionHeader | None:
-    if b"\n" in head or not head.startswith(b"{"):
+def read_cwd(path: Path) -> str | None:
+    """The working folder that a session file's header names; None if there is no header, or it cannot be read."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            head = file.read(4096)
+            header = decode_header(head.partition(b"\n")[0]) if b"\n" in head else _long_header(file, head)
+    except OSError:
+        return None
+    return header.cwd if header is not None else None
+
+
+def _long_header(file: IO[bytes], head: bytes) -> SessionHeader | None:
+    if b"\n" in head or not head.removeprefix(BOM).startswith(b"{"):
         return None
     file.seek(0)
     return decode_header(file.readline(1 << 20))
@@ -73,17 +86,33 @@ def _long_header(file: BinaryIO, head: bytes) -> SessionHeader | None:
 
 def _first_message(head: bytes) -> str:
     lines = head.split(b"\n")
-    for number, line in enumerate(lines[1:], 1):
+    # An entry may have run into the header.
+    first = lines[0].removeprefix(BOM)
+    for number, line in enumerate([first.removeprefix(first_record(first)), *lines[1:]]):
         is_cut = number == len(lines) - 1
         if is_cut and (found := _CUT_TEXT.search(line)):
             return one_line(_decoded(found[1][:2000]))
         found = decode_head(line)
-        if found is None or found.type != "message":
-            continue
-        entry = decode_entry(line, found)
-        if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
-            return one_line(text_of(entry.message.content))
+        for record in [line] if found is not None else _records(line):
+            if (text := _said_by_user(record)) is not None:
+                return text
     return ""
+
+
+def _records(line: bytes) -> list[bytes]:
+    if not line.strip():
+        return []
+    from agentcli.sessions.line_parts import records_of  # for those who have such a line
+
+    return records_of(line)
+
+
+def _said_by_user(record: bytes) -> str | None:
+    head = decode_head(record)
+    entry = decode_entry(record, head) if head is not None and head.type == "message" else None
+    if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
+        return one_line(text_of(entry.message.content))
+    return None
 
 
 def _decoded(raw: bytes) -> str:
@@ -125,7 +154,9 @@ def _look_through(tail: bytes) -> tuple[str | None, int]:
         if not latest:
             latest = _time_of(line, tail, start, end)
         if not named and line.startswith(b'{"type":"session_info"'):
-            entry = decode_entry(tail[start:end], decode_head(tail[start:end]))
+            record = first_record(tail[start:end])
+            head = decode_head(record)
+            entry = decode_entry(record, head) if head is not None else None
             if isinstance(entry, SessionInfoEntry):
                 name, named = entry.name or None, True
         end = start - 1

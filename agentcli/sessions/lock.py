@@ -1,13 +1,18 @@
 """SessionLock: one writer a session, told to others by its pid.
 
 The lock is the operating system's, on a file beside the session, so it ends with its process however that ends. Where
-there is no `fcntl` (Windows), `msvcrt` locks the first byte.
+there is no `fcntl` (Windows), `msvcrt` locks the first byte. A file system that has no locks is worked on without.
 """
 
+import contextlib
+import errno
 import os
 from pathlib import Path
 
 from agentcli.agent.errors import SessionError
+
+HELD = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
+"""How a system says that somebody else has a lock. Any other error says that there are none to be had."""
 
 
 class SessionLock:
@@ -15,29 +20,54 @@ class SessionLock:
 
     Raises:
         SessionError: `locked`, when another process holds it; the message has its pid.
+        OSError: the file beside the session cannot be made.
     """
 
     def __init__(self, session: Path) -> None:
         self.path = session.with_name(session.name + ".lock")
+        self.problem = ""
+        """Why there is no lock, as one line; empty if it is held."""
+        self.other_owner: int | None = None
+        """Where there is no lock: the process that seems to have the session open, by the pid that it left."""
         while True:
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            if not _try_lock(self._descriptor):
-                owner = os.pread(self._descriptor, 32, 1).decode("ascii", "replace").strip("\0\n ") or "unknown"
-                os.close(self._descriptor)
-                hint = f"close it there, or fork it: agentcli sessions fork {session.stem.rpartition('_')[2]}"
-                raise SessionError("locked", f"the session {session.name} is open in process {owner}", hint=hint)
+            try:
+                _lock(self._descriptor)
+            except OSError as error:
+                owner = self._owner()
+                if error.errno in HELD:
+                    os.close(self._descriptor)
+                    hint = f"close it there, or fork it: agentcli sessions fork {session.stem.rpartition('_')[2]}"
+                    problem = f"the session {session.name} is open in process {owner or 'unknown'}"
+                    raise SessionError("locked", problem, hint=hint) from None
+                self._go_without(session, owner, error)
             if self._is_still_there():
                 break
             os.close(self._descriptor)
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, f" {os.getpid()}\n".encode(), 0)
+        if self.other_owner is None:
+            # What the pid is for is only to be told: a full disk is met when there is something to say.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, f" {os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
         if self._descriptor < 0:
             return
-        self.path.unlink(missing_ok=True)
+        if self.other_owner is None:
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
         self._descriptor = -1
+
+    def _go_without(self, session: Path, owner: int | None, error: OSError) -> None:
+        self.problem = f"the session {session.name} cannot be locked: {error.strerror}; open it in one place at a time"
+        if owner is not None and owner != os.getpid() and _is_alive(owner):
+            self.other_owner = owner
+            self.problem += f" (process {owner} seems to have it open)"
+
+    def _owner(self) -> int | None:
+        pid = os.pread(self._descriptor, 32, 1).decode("ascii", "replace").strip("\0\n ")
+        return int(pid) if pid.isdecimal() else None
 
     def _is_still_there(self) -> bool:
         """Whether the file that was locked is the one at the path: its last owner may just have removed it."""
@@ -47,19 +77,22 @@ class SessionLock:
             return False
 
 
-def _try_lock(descriptor: int) -> bool:
+def _lock(descriptor: int) -> None:
     try:
         import fcntl
     except ImportError:
         import msvcrt
 
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # pyright: ignore[reportAttributeAccessIssue]
-        except OSError:
-            return False
-        return True
-    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # pyright: ignore[reportAttributeAccessIssue]
+    else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
         return False
+    except PermissionError:
+        return True
     return True

@@ -1,5 +1,6 @@
 """JsonlSessionRepo: the folder of sessions, a folder in it for each working folder."""
 
+import functools
 import hashlib
 import os
 import re
@@ -14,7 +15,7 @@ from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
 from agentcli.sessions.entries import SessionHeader, decode_entry, is_said_by_user
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from agentcli.sessions.listing import SessionInfo, read_info
+from agentcli.sessions.listing import SessionInfo, read_cwd, read_info
 from agentcli.sessions.session import Session
 
 __all__ = ["JsonlSessionRepo", "SessionInfo", "read_info"]
@@ -27,6 +28,8 @@ class JsonlSessionRepo:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.notices: list[str] = []
+        """What was odd about the last file that was imported, for the person."""
 
     def create(self, cwd: Path, *, parent_session: Path | None = None) -> Session:
         """A new session. Its file appears with the first user message."""
@@ -44,8 +47,10 @@ class JsonlSessionRepo:
         except SessionError as error:
             if error.code != "old_format":
                 raise
+        self.notices = []
         imported = self._imported(path) or self.import_file(path)
         session = Session(JsonlSessionStorage.open(imported))
+        session.storage.notices += self.notices
         session.storage.notices.append(f"{path} is in an older format and stays as it is; this is {imported}")
         return session
 
@@ -103,6 +108,8 @@ class JsonlSessionRepo:
     def import_file(self, path: Path, *, cwd: Path | None = None) -> Path:
         """Make a session of a file from elsewhere. Returns the new file; the old one stays as it is.
 
+        What of it could not be read is told in `notices`.
+
         Args:
             cwd: the folder it belongs to; None is what the file says.
 
@@ -116,6 +123,8 @@ class JsonlSessionRepo:
         if not re.fullmatch(r"[\w-]{8,64}", header.id) or self._has_id(header.id):
             header = replace(header, id=new_id())
         publish(self._path_of(header), header, found.lines)
+        lines = "1 line" if found.skipped == 1 else f"{found.skipped} lines"
+        self.notices = [f"{lines} of {path} cannot be read and are left out"] if found.skipped else []
         return self._path_of(header)
 
     def delete(self, path: Path) -> bool:
@@ -135,8 +144,12 @@ class JsonlSessionRepo:
         return self.folder / f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:12]}"
 
     def list(self, cwd: Path | None = None) -> list[SessionInfo]:
-        """The sessions of one working folder, or all; last used first. Files that are no sessions are left out."""
-        infos = (read_info(path) for path in self.files(cwd))
+        """The sessions of one working folder, or all; last used first. Files that are no sessions are left out.
+
+        A session is of the folder that its header names, wherever the file lies; if that folder is gone, of the one
+        that the file lies with.
+        """
+        infos = (read_info(path) for path in self.files()) if cwd is None else self._infos_of(cwd)
         return sorted(
             (info for info in infos if info), key=lambda info: (info.modified, info.created, info.id), reverse=True
         )
@@ -177,6 +190,21 @@ class JsonlSessionRepo:
             if real not in seen:
                 seen.add(real)
                 yield from (path for path in folder.glob("*.jsonl") if not path.name.startswith("."))
+
+    def _infos_of(self, cwd: Path) -> Iterator[SessionInfo]:
+        real, own = os.path.realpath(cwd), os.path.realpath(self.folder_of(cwd))
+        real_path = functools.cache(os.path.realpath)
+
+        def is_here(stored: str) -> bool:
+            return real_path(stored) == real
+
+        for path in self.files():
+            if real_path(path.parent) == own:
+                info = read_info(path)
+                if info is not None and (is_here(info.cwd) or not os.path.isdir(info.cwd)):  # noqa: PTH112
+                    yield info
+            elif (stored := read_cwd(path)) and is_here(stored) and (info := read_info(path)) is not None:
+                yield info
 
     def _has_id(self, id: str) -> bool:
         return any(_id_of(path) == id for path in self.files())

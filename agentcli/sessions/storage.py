@@ -1,7 +1,7 @@
 """SessionStorage: the tree of a session's entries, wherever their content is kept.
 
 It knows of every entry its place (`EntryHead`), the leaf, the labels and the name; a storage adds where the content is.
-An entry whose parent is not there is a root; a parent that would close a circle is not followed; an id that comes twice
+An entry whose parent is not there, or would close a circle, follows what was written before it; an id that comes twice
 gets a suffix: no entry is lost, whatever happened to the file.
 """
 
@@ -39,6 +39,8 @@ class SessionStorage(ABC):
         self.name: str | None = None
         self.on_append: Callable[[Entry], None] | None = None
         """Told every entry when it has been kept, in order."""
+        self.orphans: list[str] = []
+        """Ids of entries whose parent was not there, or was one that came from them."""
         self._leaf_id: str | None = None
         self._heads: dict[str, EntryHead] = {}
 
@@ -187,7 +189,9 @@ class SessionStorage(ABC):
         return collect_stats(heads, self.get_some([head.id for head in heads]))
 
     def _settle(self) -> None:
-        """After `_connect`: find out leaf, labels and name."""
+        """After `_connect`: find out where orphans go, leaf, labels and name."""
+        if self.orphans:
+            self._place_orphans()
         for head in self._heads.values():
             if head.type in ("label", "session_info"):
                 entry = self.get_entry(head.id)
@@ -215,6 +219,28 @@ class SessionStorage(ABC):
         for head in doubtful:
             if head.parent_id in known and not self._descends(head.parent_id, head.id):
                 known[head.id] = head
+            else:
+                self.orphans.append(head.id)
+
+    def _place_orphans(self) -> None:
+        """Each goes on from where the conversation was when it was written; the file's first entry is a root."""
+        orphans = set(self.orphans)
+        seen: set[str | None] = {None}
+        awaited: set[str | None] = set()
+        """Parents that come after an entry of theirs: only those can be above what was written before them."""
+        leaf: str | None = None
+        for head in self.heads():
+            seen.add(head.id)
+            if head.parent_id not in seen:
+                awaited.add(head.parent_id)
+            if head.id in orphans and leaf is not None and not (head.id in awaited and self._descends(leaf, head.id)):
+                self._heads[head.id] = EntryHead(head.type, head.id, leaf)
+            if head.type not in OFF_TREE:
+                leaf = head.id
+            elif head.type == "leaf":
+                entry = self.get_entry(head.id)
+                if isinstance(entry, LeafEntry) and (entry.target_id is None or entry.target_id in self._heads):
+                    leaf = entry.target_id
 
     def _descends(self, id: str, ancestor: str) -> bool:
         return any(head.id == ancestor for head in self.get_path(id))

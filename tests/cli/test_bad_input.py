@@ -140,7 +140,7 @@ def test_without_a_home(command: Command):
     assert (done.returncode, done.stdout) == (0, "hi\n")
 
 
-@pytest.mark.parametrize("words", [["run", "hi"], ["auth", "status"], ["sessions", "list"], ["models"], ["rpc"]], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("words", [["run", "--continue", "hi"], ["sessions", "list"], ["rpc", "--continue"], ["config", "set", "theme", "dark"]], ids=" ".join)  # fmt: skip
 def test_a_home_that_is_a_file(command: Command, words: list[str]):
     blocked = command.folder / "file"
     blocked.touch()
@@ -318,14 +318,6 @@ def test_a_prompt_that_is_not_utf8_works_as_far_as_it_can(command: Command):
     )
     assert done.returncode == 0
     assert (command.folder / "sur.txt").read_text() == "a\ufffd\n"
-
-
-def test_a_session_that_cannot_be_stored_is_told_and_no_success(command: Command):
-    (command.home / "sessions").touch()
-    done = command.run("run", "run echo hi")
-    assert (done.code, done.out) == (1, "hi\n")
-    assert "Traceback" not in done.err
-    assert "cannot be continued" in done.err
 
 
 def test_what_a_killed_run_left_running_ends_when_the_conversation_goes_on(command: Command, server: FakeServer):

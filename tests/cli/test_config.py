@@ -314,3 +314,19 @@ def test_where_there_is_nothing_to_trust_it_says_so(command: Command):
 def test_what_a_project_file_holds_cannot_move_the_terminal(command: Command):
     (command.folder / ".agentcli.toml").write_text("# \x1b]0;title\x07\x1b[2J\nbash_timeout = 5\n")
     assert "\x1b" not in command.run("trust").out
+
+
+def test_a_provider_whose_settings_name_a_missing_variable_is_refused_before_anything_is_sent(
+    command: Command, server: FakeServer
+):
+    command.use_server(server.url)
+    file = command.home / "config.toml"
+    file.write_text(file.read_text() + '[providers.fake.headers]\nAuthorization = "Bearer $NOPE"\n')
+    done = command.run("run", "hi")
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert "NOPE" in done.err and "providers.fake.headers.Authorization" in done.err and f"{file}:" in done.err
+    assert server.requests == [] and not (command.home / "sessions").exists()
+    assert command.run("run", "--model", "offline", "run echo hi").out == "hi\n"
+    server.answer("hello")
+    assert command.run("run", "hi", environment={"NOPE": "sk-secret-1"}).out == "hello\n"
+    assert server.requests[0].headers["authorization"] == "Bearer sk-secret-1"

@@ -8,7 +8,7 @@ from agentcli.agent.errors import ConfigError, CredentialsError
 from agentcli.agent.models import Provider
 from agentcli.config.credentials import find_key, hidden_variables, require_key
 from agentcli.config.load import load_settings
-from agentcli.config.paths import config_file, home, make_private
+from agentcli.config.paths import config_file, home, make_private, require_home
 from agentcli.config.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -112,12 +112,14 @@ def test_the_home_folder_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert make_private(home()).stat().st_mode & 0o777 == 0o700
 
 
-def test_without_a_home_folder_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch):
+def test_without_a_home_folder_nothing_is_there_and_what_needs_one_says_what_to_set(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("AGENTCLI_HOME", raising=False)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    with pytest.raises(ConfigError, match="AGENTCLI_HOME"):
-        home()
+    assert not home().exists() and load_settings(config_file()) == Settings()
+    for needs in (require_home, lambda: make_private(home() / "sessions")):
+        with pytest.raises(ConfigError, match="AGENTCLI_HOME"):
+            needs()
 
 
 MINE = Provider(name="mine", label="My server", api_key_env=["MY_KEY", "OTHER_KEY"])

@@ -12,10 +12,10 @@ from agentcli.sessions.tree import tree_lines
 from tests.growth.cost import Work, assert_doubles, assert_same, instructions
 
 
-def written(path: Path, messages: int, branch_every: int = 0) -> Path:
+def written(path: Path, messages: int, branch_every: int = 0, cwd: str = "/work") -> Path:
     """A session file with a conversation, closed. After every `branch_every` messages it goes back to its beginning."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    session = Session(JsonlSessionStorage.create(path, SessionHeader(id=new_id(), timestamp=now_iso(), cwd="/work")))
+    session = Session(JsonlSessionStorage.create(path, SessionHeader(id=new_id(), timestamp=now_iso(), cwd=cwd)))
     first = session.append_message(user_message("go"))
     for number in range(messages):
         if branch_every and number % branch_every == 0:
@@ -78,7 +78,7 @@ async def test_listing(tmp_path: Path):
     def prepare(sessions: int) -> Work:
         repo = JsonlSessionRepo(tmp_path / new_id())
         for _ in range(sessions):
-            written(repo.folder_of(tmp_path) / f"2026-01-01T00-00-00-000Z_{new_id()}.jsonl", 3)
+            written(repo.folder_of(tmp_path) / f"2026-01-01T00-00-00-000Z_{new_id()}.jsonl", 3, cwd=str(tmp_path))
 
         def list_them() -> None:
             assert len(list(repo.list(tmp_path))) == sessions
@@ -94,7 +94,9 @@ async def test_listing_long_sessions(tmp_path: Path):
     def prepare(messages: int) -> Work:
         repo = JsonlSessionRepo(tmp_path / new_id())
         for _ in range(5):
-            written(repo.folder_of(tmp_path) / f"2026-01-01T00-00-00-000Z_{new_id()}.jsonl", messages)
+            written(
+                repo.folder_of(tmp_path) / f"2026-01-01T00-00-00-000Z_{new_id()}.jsonl", messages, cwd=str(tmp_path)
+            )
 
         def list_them() -> None:
             assert len(list(repo.list(tmp_path))) == 5

@@ -78,10 +78,117 @@ def test_an_id_that_comes_twice_loses_no_entry(tmp_path: Path):
     session.close()
 
 
-def test_an_unknown_parent_makes_a_root(tmp_path: Path):
-    session = Session(JsonlSessionStorage.open(write(tmp_path / "s.jsonl", ("a", None), ("b", "gone"), ("c", "b"))))
-    assert shape(session) == {"a": None, "b": None, "c": "b"}
-    assert session.get_entry("b").parent_id is None
+def test_an_entry_whose_parent_is_gone_follows_what_was_written_before_it(tmp_path: Path):
+    path = write(tmp_path / "s.jsonl", ("a", None), ("b", "gone"), ("c", "b"), ("d", "gone too"))
+    session = Session(JsonlSessionStorage.open(path))
+    assert shape(session) == {"a": None, "b": "a", "c": "b", "d": "c"}
+    assert session.get_entry("b").parent_id == "a"
+    assert branch(session) == ["a", "b", "c", "d"]
+    (notice,) = session.storage.notices
+    assert notice.startswith("the parent of 2 entries of")
+    session.close()
+
+
+def test_an_orphan_follows_the_place_to_which_the_conversation_had_moved(tmp_path: Path):
+    path = write(tmp_path / "s.jsonl", ("a", None), ("b", "a"))
+    moved = {"type": "leaf", "id": "l", "parent_id": "b", "timestamp": "2026-01-01T00:00:02.000Z", "target_id": "a"}
+    path.write_bytes(path.read_bytes() + json.dumps(moved).encode() + b"\n" + own_entry("c", "gone", "c"))
+    session = Session(JsonlSessionStorage.open(path))
+    assert branch(session) == ["a", "c"]
+    session.close()
+
+
+def written(tmp_path: Path) -> tuple[Path, list[str], list[bytes]]:
+    """A session of four messages as agentcli writes it: its file, the ids, and the lines."""
+    session = JsonlSessionRepo(tmp_path / "sessions").create(tmp_path)
+    ids = [session.append_message(user_message(text)) for text in "abcd"]
+    session.close()
+    path = session.storage.path
+    return path, ids, path.read_bytes().splitlines(keepends=True)
+
+
+FUSED = {
+    "two entries": lambda lines: [lines[0], lines[1], lines[2].rstrip() + lines[3], lines[4]],
+    "two with a blank between": lambda lines: [lines[0], lines[1], lines[2].rstrip() + b" \t" + lines[3], lines[4]],
+    "three": lambda lines: [lines[0], lines[1].rstrip() + lines[2].rstrip() + lines[3], lines[4]],
+    "the last two, and no newline": lambda lines: [*lines[:3], lines[3].rstrip() + lines[4].rstrip()],
+    "all, with the header": lambda lines: [line.rstrip() for line in lines],
+    "other key order": lambda lines: [*lines[:2], lines[2].rstrip() + reordered(lines[3]), lines[4]],
+    "other key order first": lambda lines: [*lines[:2], reordered(lines[2]).rstrip() + lines[3], lines[4]],
+    "a mark at the start": lambda lines: [b"\xef\xbb\xbf", *lines],
+    "a mark, and the header fused": lambda lines: [b"\xef\xbb\xbf" + lines[0].rstrip(), *lines[1:]],
+    "zeros before one": lambda lines: [*lines[:2], b"\0" * 300 + lines[2], *lines[3:]],
+    "torn before a whole one": lambda lines: [*lines[:3], lines[3][:-60] + lines[3], lines[4]],
+    "torn within a text": lambda lines: [
+        *lines[:2],
+        lines[2][: lines[2].index(b'"text":"') + 8] + lines[2],
+        *lines[3:],
+    ],
+}
+
+
+def reordered(line: bytes) -> bytes:
+    return json.dumps(dict(sorted(json.loads(line).items(), reverse=True))).encode() + b"\n"
+
+
+@pytest.mark.parametrize("how", FUSED)
+def test_entries_that_ran_into_each_other_are_each_there(tmp_path: Path, how: str):
+    path, ids, lines = written(tmp_path)
+    path.write_bytes(b"".join(FUSED[how](lines)))
+    session = JsonlSessionRepo(tmp_path / "sessions").open(path)
+    assert branch(session) == ids
+    assert [text_of(message.content) for message in session.build_context().messages] == list("abcd")
+    ids.append(session.append_message(user_message("e")))
+    session.close()
+    (info,) = JsonlSessionRepo(tmp_path / "sessions").list(tmp_path)
+    assert (info.first_message, info.cwd) == ("a", str(tmp_path))
+    copy = repair(path)
+    assert not any(finding.is_wrong for finding in examine(copy))
+    assert list(shape(JsonlSessionRepo(tmp_path).read(copy))) == ids
+    imported = JsonlSessionRepo(tmp_path / "elsewhere").import_file(path)
+    assert list(shape(JsonlSessionRepo(tmp_path).read(imported))) == ids
+
+
+def test_what_was_lost_between_two_entries_is_counted_and_what_follows_hangs_where_it_was_written(tmp_path: Path):
+    path, ids, lines = written(tmp_path)
+    path.write_bytes(b"".join([*lines[:2], lines[2][:-60] + lines[3], lines[4]]))
+    repo = JsonlSessionRepo(tmp_path / "sessions")
+    session = repo.open(path)
+    assert branch(session) == [ids[0], *ids[2:]]
+    assert [notice.partition(" of ")[0] for notice in session.storage.notices] == ["1 line", "the parent"]
+    session.close()
+    assert sorted(finding.kind for finding in examine(path)) == ["fused", "orphaned", "unreadable"]
+    repo.import_file(path)
+    assert [notice.partition(" of ")[0] for notice in repo.notices] == ["1 line"]
+
+
+def test_a_torn_end_behind_a_whole_entry_is_set_aside_alone(tmp_path: Path):
+    path, ids, lines = written(tmp_path)
+    path.write_bytes(b"".join([*lines[:4], lines[4].rstrip() + lines[3][:-60]]))
+    session = JsonlSessionStorage.open(path)
+    assert [head.id for head in session.heads()] == ids
+    Session(session).append_message(user_message("e"))
+    session.close()
+    assert path.with_name(path.name + ".torn").read_bytes() == lines[3][:-60] + b"\n"
+    assert len(path.read_bytes().splitlines()) == 6
+    assert examine(path)[0].kind == "set_aside"
+
+
+def test_a_name_that_ran_into_an_entry_does_not_stop_the_list(tmp_path: Path):
+    path, _, lines = written(tmp_path)
+    name = b'{"type":"session_info","id":"n","parent_id":null,"timestamp":"2026-01-01T00:00:00.000Z","name":"mine"}'
+    path.write_bytes(b"".join([*lines[:4], name + lines[4]]))
+    (info,) = JsonlSessionRepo(tmp_path / "sessions").list(tmp_path)
+    assert info.name == "mine"
+    path.write_bytes(b"".join([*lines[:4], name[:-9] + lines[4]]))
+    assert len(JsonlSessionRepo(tmp_path / "sessions").list(tmp_path)) == 1
+
+
+def test_a_line_full_of_beginnings_is_given_up_soon(tmp_path: Path):
+    path = write(tmp_path / "s.jsonl", ("a", None))
+    path.write_bytes(path.read_bytes() + b'{"type":[' * 20_000 + b"\n" + own_entry("b", "a", "b"))
+    session = JsonlSessionStorage.open(path)
+    assert [head.id for head in session.heads()] == ["a", "b"]
     session.close()
 
 
@@ -156,27 +263,13 @@ def test_the_doctor_names_what_is_wrong_and_repairs_a_copy(tmp_path: Path):
     path.write_bytes(path.read_bytes() + b"garbage\n" + fused + b'{"type":"message","id":"torn')
     before = path.read_bytes()
     kinds = sorted(finding.kind for finding in examine(path) if finding.is_wrong)
-    assert kinds == ["duplicate", "orphaned", "orphaned", "torn", "unreadable", "unreadable"]
+    assert kinds == ["duplicate", "fused", "orphaned", "orphaned", "torn", "unreadable", "unreadable"]
     copy = repair(path)
     assert path.read_bytes() == before
     assert [finding.kind for finding in examine(copy) if finding.is_wrong] == []
     session = Session(JsonlSessionStorage.open(copy))
-    assert set(shape(session)) == {"a", "b", "b~2", "x", "y"}
+    assert set(shape(session)) == {"a", "b", "b~2", "x", "y", "f"}
     session.close()
-
-
-def test_the_doctor_rescues_an_entry_that_another_write_ran_into(tmp_path: Path):
-    repo = JsonlSessionRepo(tmp_path)
-    session = repo.create(tmp_path)
-    session.append_message(user_message("a"))
-    last = session.append_message(user_message("b"))
-    path = session.storage.path
-    session.close()
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*lines[:2], b'{"type":"message","id":"half', lines[2]]))
-    assert repo.read(path).storage.get_head(last) is None
-    copy = repair(path)
-    assert JsonlSessionStorage.read(copy).get_head(last) is not None
 
 
 def test_a_call_without_a_result_is_only_worth_knowing(tmp_path: Path):
@@ -188,3 +281,35 @@ def test_a_call_without_a_result_is_only_worth_knowing(tmp_path: Path):
     session.close()
     (finding,) = examine(session.storage.path)
     assert (finding.kind, finding.is_wrong) == ("unanswered", False)
+
+
+def test_calls_that_share_an_id_are_paired_in_order_named_by_the_doctor_and_told_apart_in_a_copy(tmp_path: Path):
+    repo = JsonlSessionRepo(tmp_path)
+    session = repo.create(tmp_path)
+    start = session.append_message(user_message("go"))
+    for text in "ab":
+        session.append_message(AssistantMessage([ToolCall("c", "t"), ToolCall("c", "t"), ToolCall(text, "t")]))
+        for id in ("c", "c", text):
+            session.append_message(ToolResultMessage(id, "t", [TextContent(f"{text} {id}")]))
+    session.move_to(start)
+    session.append_message(AssistantMessage([ToolCall("c", "t")]))  # on a branch of its own
+    session.append_message(ToolResultMessage("c", "t", [TextContent("other")]))
+    session.close()
+    path = session.storage.path
+    assert [finding.kind for finding in examine(path)] == ["same_call"] * 3
+    copy = repair(path)
+    assert examine(copy) == []
+    for file in (path, copy):
+        opened = repo.read(file)
+        heads = opened.storage.heads()
+        for leaf in (heads[8].id, heads[-1].id):
+            opened.storage._leaf_id = leaf
+            messages = opened.build_context().messages
+            calls = [
+                call.id for message in messages if isinstance(message, AssistantMessage) for call in message.tool_calls
+            ]
+            answers = [message for message in messages if isinstance(message, ToolResultMessage)]
+            assert len(set(calls)) == len(calls) and [answer.tool_call_id for answer in answers] == calls
+            texts = [text_of(answer.content) for answer in answers]
+            assert texts in (["a c", "a c", "a a", "b c", "b c", "b b"], ["other"])
+        opened.close()

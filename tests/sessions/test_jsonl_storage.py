@@ -100,7 +100,7 @@ def test_lines_that_cannot_be_read_are_kept_and_counted(closed: Path):
     closed.write_bytes(b"".join([*lines[:2], b"garbage\n", b"\n", *lines[2:]]))
     session = Session(JsonlSessionStorage.open(closed))
     assert said(session) == ["hi", "hello"]
-    assert session.storage.notices[0].startswith("1 lines")
+    assert session.storage.notices[0].startswith("1 line ")
     session.close()
     assert b"garbage\n" in closed.read_bytes()
 

@@ -232,6 +232,21 @@ def test_a_folder_that_two_names_lead_to_is_listed_once(files: JsonlSessionRepo,
     assert len(files.list()) == 1
 
 
+def test_a_session_is_of_the_folder_that_its_header_names(files: JsonlSessionRepo, tmp_path: Path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    (tmp_path / "link").symlink_to(there)
+    session, _ = talk(files, there, "hi")
+    session.close()
+    files.folder_of(here).mkdir()
+    moved = session.storage.path.rename(files.folder_of(here) / session.storage.path.name)  # type: ignore[attr-defined]
+    assert files.latest(here) is None and files.latest(there) == moved == files.latest(tmp_path / "link")
+    assert [info.path for info in files.list(there)] == [info.path for info in files.list()] == [moved]
+    there.rename(tmp_path / "renamed")
+    assert files.latest(here) == moved  # its own folder is gone, so the one it lies with counts
+
+
 def test_naming_a_session_does_not_make_it_the_last_used(files: JsonlSessionRepo, tmp_path: Path):
     sessions = [talk(files, tmp_path, f"q{number}", "x" * 60_000)[0] for number in range(2)]
     for session in sessions:

@@ -87,6 +87,9 @@ class Drafts:
         except OSError as error:
             self.problem = f"the draft {path} cannot be taken: {error.strerror}"
             return ""
+        if lock.other_owner is not None:
+            lock.release()
+            return ""  # somebody seems to be writing it, and the file system has no locks to tell
         try:
             text = read_bytes(path, MAX_BYTES).decode("utf-8", "replace")
         except FileNotFoundError:

@@ -31,11 +31,11 @@ def best(work: Callable[[], object], floor: Callable[[], object], times: int) ->
     return [min(took[0]), min(took[1])]
 
 
-def write(path: Path, entries: int, entry_bytes: int, branch_every: int) -> None:
+def write(path: Path, entries: int, entry_bytes: int, branch_every: int, work: Path = Path("/work")) -> None:
     """A conversation of turns with tools. After every `branch_every` entries it goes back to its beginning."""
     text = "The quick brown fox jumps over the lazy dog.\n" * (entry_bytes // 45)
     with path.open("wb") as file:
-        file.write(encode_line(SessionHeader(id=new_id(), timestamp=now_iso(), cwd="/work")))
+        file.write(encode_line(SessionHeader(id=new_id(), timestamp=now_iso(), cwd=str(work))))
         parent: str | None = None
         for number in range(entries):
             if branch_every and number % branch_every == 0:
@@ -59,7 +59,7 @@ def write_many(folder: Path, work: Path, count: int) -> None:
     place = JsonlSessionRepo(folder).folder_of(work)
     place.mkdir(parents=True)
     for _ in range(count):
-        write(place / f"2026-01-01T00-00-00-000Z_{new_id()}.jsonl", 40, 5000, 0)
+        write(place / f"2026-01-01T00-00-00-000Z_{new_id()}.jsonl", 40, 5000, 0, work)
 
 
 def open_whole(path: Path) -> int:
