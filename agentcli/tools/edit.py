@@ -16,7 +16,7 @@ from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
-from agentcli.tools.argument_names import PATH_NAMES, parsed, rename
+from agentcli.tools.argument_names import PATH_NAMES, contradiction, parsed, rename
 from agentcli.tools.atomic_write import write_atomically
 from agentcli.tools.file_access import FileAccess
 from agentcli.tools.known_files import KnownFiles
@@ -106,7 +106,11 @@ _TEXT_NAMES = {
 
 
 def prepare_edit_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """One `edits` list of `old_text` and `new_text`, out of all the forms that models give it."""
+    """One `edits` list of `old_text` and `new_text`, out of all the forms that models give it.
+
+    Raises:
+        ToolError: the arguments contradict each other.
+    """
     prepared = rename(arguments, {**PATH_NAMES, "edit": "edits", "changes": "edits"})
     edits = parsed(prepared.get("edits"))
     prepared = rename(prepared, _TEXT_NAMES)
@@ -118,6 +122,7 @@ def prepare_edit_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
         edits = [pair]
     if isinstance(edits, list):
         edits = [_prepare_edit(parsed(edit), replace_all) for edit in edits]
+        _check_pair(pair, edits)
     if edits is not None:
         prepared["edits"] = edits
     return prepared
@@ -127,7 +132,19 @@ def _prepare_edit(edit: Any, replace_all: Any) -> Any:
     if not isinstance(edit, dict):
         return edit
     edit = rename(edit, _TEXT_NAMES)
-    return edit if replace_all is None else {"replace_all": replace_all, **edit}
+    if replace_all is None:
+        return edit
+    if edit.setdefault("replace_all", replace_all) != replace_all:
+        raise contradiction("replace_all beside edits says another thing than replace_all in one of them")
+    return edit
+
+
+def _check_pair(pair: dict[str, Any], edits: list[Any]) -> None:
+    """Refuse an edit beside `edits` that is not one of them. Empty texts are a form that was not filled in."""
+    if not any(pair.values()):
+        return
+    if not any(isinstance(edit, dict) and pair.items() <= edit.items() for edit in edits):
+        raise contradiction(f"{' and '.join(pair)} beside edits are not one of the edits")
 
 
 def edit_file(path: Path, edits: list[Edit], cwd: Path, known: KnownFiles) -> AgentToolResult:

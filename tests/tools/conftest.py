@@ -44,7 +44,10 @@ class Tools:
         on_update: Callable[[AgentToolResult], None] | None = None,
     ) -> Answer:
         tool = self.by_name[name]
-        prepared = tool.prepare_arguments(arguments) if tool.prepare_arguments else arguments
+        try:
+            prepared = tool.prepare_arguments(arguments) if tool.prepare_arguments else arguments
+        except Exception as error:
+            return Answer(error_result(f"{error}"))
         checked, errors = validate_arguments(tool.parameters, prepared)
         if errors:
             return Answer(error_result(f"Invalid arguments: {'; '.join(errors)}"))
