@@ -60,9 +60,9 @@ class AgentTool(Struct, frozen=True, kw_only=True):
     prepare_arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     """Turns what models are used to writing into what `parameters` says, before it is validated."""
     execution_mode: ToolExecutionMode | None = None
-    """`exclusive` is for a tool that changes what other calls may look at: its calls run alone, in the order of the message.
-    `sequential` makes the whole batch sequential that a call of this tool is in. None takes the mode of the agent, which
-    is `parallel` unless it was told otherwise."""
+    """`exclusive` is for a tool that changes what other calls may look at: its calls run alone, in their place.
+    `sequential` makes the whole batch sequential that a call of this tool is in. None takes the mode of the agent,
+    which is `parallel` unless it was told otherwise."""
 
 
 def parameters_of(arguments: type[Struct]) -> dict[str, Any]:

@@ -25,8 +25,8 @@ def with_line_ends(data: bytes, kind: TextKind, span: Span, old_text: str, new_t
     """The new text with the line ends that belong into this place.
 
     Args:
-        old_text: how the place was named. If it has CRLF and the place has none, CRLF only stood for a line end, in the new
-            text too; if it has a lone CR, that is a character.
+        old_text: how the place was named. If it has CRLF and the place has none, CRLF only stood for a line end, in
+            the new text too; if it has a lone CR, that is a character.
     """
     old = data[span.start : span.end].decode(kind.encoding, "replace")
     if "\r\n" in old_text and "\r\n" not in old:

@@ -21,8 +21,10 @@ TOOL_NAMES = ("read", "bash", "edit", "write", "grep", "find", "ls")
 class Toolset:
     """Close it when the agent ends; `kill_now` is for an end by signal, when nothing can be awaited any more."""
 
-    def __init__(self, tools: list[AgentTool], commands: Commands, spill: SpillFolder) -> None:
+    def __init__(self, tools: list[AgentTool], commands: Commands, files: FileAccess, spill: SpillFolder) -> None:
         self.tools = tools
+        self.files = files
+        """What the model knows of files, and where its calls may go."""
         self.commands = commands
         """Who runs commands, those that the person types too."""
         self._spill = spill
@@ -51,4 +53,4 @@ def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAM
         create: Callable[..., AgentTool] = getattr(import_module(f"agentcli.tools.{name}"), f"create_{name}_tool")
         arguments: tuple[Any, ...] = shared.get(name, ())
         tools.append(create(options, *arguments))
-    return Toolset(tools, commands, spill)
+    return Toolset(tools, commands, files, spill)

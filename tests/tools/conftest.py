@@ -66,6 +66,11 @@ class Tools:
     async def write(self, path: str | Path, content: str) -> Answer:
         return await self("write", {"path": str(path), "content": content})
 
+    async def rewrite(self, path: str | Path, content: str) -> Answer:
+        """Read a file that is there, then write it."""
+        await self.read(path)
+        return await self.write(path, content)
+
     async def edit(self, path: str | Path, *edits: tuple[str, str], **more: Any) -> Answer:
         pairs = [{"old_text": old, "new_text": new, **more} for old, new in edits]
         return await self("edit", {"path": str(path), "edits": pairs})
