@@ -2,11 +2,12 @@
 
 A call goes through: find the tool, `prepare_arguments`, validate, `before_tool_call`, execute, `after_tool_call`. That
 order is the contract: a policy sees what will run. Preflight (all but the last two) goes in source order; then the
-allowed calls run at once, or one by one in sequential mode. Whatever fails is an error result of that call alone.
+allowed calls run: neighbours at the same time, a call of an exclusive tool alone and in its place. In sequential mode
+each call goes all the way before the next. Whatever fails is an error result of that call alone.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -121,7 +122,7 @@ class ToolBatch:
         return any(modes.get(call.name) == ToolExecutionMode.SEQUENTIAL for call in self.calls)
 
     async def _run_together(self, calls: list[tuple[int, ToolCall]]) -> AsyncGenerator[AgentEvent, None]:
-        """Preflight each call in order, then run those that passed, all at once; events as they happen."""
+        """Preflight each call in order, then run those that passed, group by group; events as they happen."""
         prepared: list[tuple[int, PreparedToolCall]] = []
         for index, call in calls:
             if self._signal.aborted:
@@ -133,7 +134,34 @@ class ToolBatch:
             else:
                 self._results[index] = outcome
                 yield self._end(call, outcome)
-        tasks = [asyncio.create_task(self._execute(index, call)) for index, call in prepared]
+        for group in self._groups(prepared):
+            async with aclosing(self._run_group(group)) as events:
+                async for event in events:
+                    yield event
+
+    def _groups(self, prepared: Sequence[tuple[int, PreparedToolCall]]) -> Iterator[list[tuple[int, PreparedToolCall]]]:
+        """Calls that may run at the same time: each exclusive one alone, and what stands between two of them."""
+        group: list[tuple[int, PreparedToolCall]] = []
+        for index, call in prepared:
+            mode = call.tool.execution_mode or self._config.tool_execution
+            if mode != ToolExecutionMode.EXCLUSIVE:
+                group.append((index, call))
+                continue
+            if group:
+                yield group
+            yield [(index, call)]
+            group = []
+        if group:
+            yield group
+
+    async def _run_group(self, group: list[tuple[int, PreparedToolCall]]) -> AsyncGenerator[AgentEvent, None]:
+        """Run calls at the same time. After an abort they only end."""
+        if self._signal.aborted:
+            for index, call in group:
+                self._results[index] = error_result(ABORTED_TEXT)
+                yield self._end(call.tool_call, self._results[index])
+            return
+        tasks = [asyncio.create_task(self._execute(index, call)) for index, call in group]
         try:
             for _ in range(len(tasks)):
                 event = await self._events.get()

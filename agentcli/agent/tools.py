@@ -14,7 +14,11 @@ class ToolExecutionMode(StrEnum):
     """How the calls of one assistant message run."""
 
     SEQUENTIAL = "sequential"
+    """Each call is whole, its result included, before the next one is prepared."""
     PARALLEL = "parallel"
+    """At the same time as its neighbours."""
+    EXCLUSIVE = "exclusive"
+    """Alone, in its place: after every call before it has ended, and before any call after it begins."""
 
 
 class AgentToolResult(Struct, kw_only=True):
@@ -56,7 +60,9 @@ class AgentTool(Struct, frozen=True, kw_only=True):
     prepare_arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     """Turns what models are used to writing into what `parameters` says, before it is validated."""
     execution_mode: ToolExecutionMode | None = None
-    """`sequential` makes the whole batch sequential that a call of this tool is in."""
+    """`exclusive` is for a tool that changes what other calls may look at: its calls run alone, in their place.
+    `sequential` makes the whole batch sequential that a call of this tool is in. None takes the mode of the agent,
+    which is `parallel` unless it was told otherwise."""
 
 
 def parameters_of(arguments: type[Struct]) -> dict[str, Any]:

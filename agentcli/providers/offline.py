@@ -67,14 +67,23 @@ def next_step(context: Context) -> Call | str:
     steps = plan(instruction)
     if steps is None:
         return HELP
-    if results and results[-1].is_error:
-        return f"That did not work. {text_of(results[-1].content)}"
-    if len(results) < len(steps):
-        step = steps[len(results)]
-        if all(tool.name != step.tool for tool in context.tools):
-            return f"This needs the tool `{step.tool}`, which is switched off."
-        return step
-    return "\n".join(_report(result) for result in results)
+    reports: list[str] = []
+    look: Call | None = None
+    for result in results:
+        step, *steps = steps
+        if result.is_error and step.tool == "write" and look is None and "read it first" in text_of(result.content):
+            look = _read(step.arguments["path"])
+            steps = [look, step, *steps]
+        elif result.is_error:
+            return f"That did not work. {text_of(result.content)}"
+        elif step is not look:
+            look = None
+            reports.append(_report(result))
+    if steps:
+        if all(tool.name != steps[0].tool for tool in context.tools):
+            return f"This needs the tool `{steps[0].tool}`, which is switched off."
+        return steps[0]
+    return "\n".join(reports)
 
 
 def _latest(context: Context) -> tuple[str, list[ToolResultMessage]]:

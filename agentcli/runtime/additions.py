@@ -52,6 +52,7 @@ class Additions:
         self._agent: Agent | None = None
         self._gate: PermissionGate | None = None
         self._free_folders: list[Path] = []
+        self._judged: dict[str, Path | None] = {}
         self._failed_listeners: set[str] = set()
         self.session_rules: list[tuple[str, str]] = []
         """Verdict and rule: what the person has answered for longer than once."""
@@ -90,9 +91,14 @@ class Additions:
             self._cwd, context_files, base=base, appended=[text for text in appended if text], skills=skills
         )
 
-    def attach(self, agent: Agent, spill_folder: Path) -> None:
-        """Give the agent its hooks, tools, kinds of messages and listeners."""
+    def attach(self, agent: Agent, spill_folder: Path, judged: dict[str, Path | None]) -> None:
+        """Give the agent its hooks, tools, kinds of messages and listeners.
+
+        Args:
+            judged: see `PermissionGate`.
+        """
         self._agent = agent
+        self._judged = judged
         skills = [] if self._slash is None else [skill.path.parent for skill in self._slash.skills]
         self._free_folders = [*skills, spill_folder]
         self.use_mode(self.mode)
@@ -164,6 +170,7 @@ class Additions:
             can_ask=self._options.answers_permissions,
             save_rule=_save_rule,
             remember=lambda verdict, rule: self.session_rules.append((verdict, rule)),
+            judged=self._judged,
         )
         # The last of the hooks: what it lets run is what runs.
         self.api.before_tool_call(self._gate)

@@ -23,6 +23,7 @@ from agentcli.runtime.masking import masked_tool
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.recorder import SessionRecorder
+from agentcli.runtime.seen_files import seen_files
 from agentcli.runtime.session_opening import open_session
 from agentcli.runtime.system_prompt import build_system_prompt
 from agentcli.runtime.token_estimate import messages_to_go_on_with
@@ -97,7 +98,8 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         session_id=session.id,
     )
     recorder = SessionRecorder(agent, session)
-    additions.attach(agent, home() / "spill")
+    additions.attach(agent, home() / "spill", toolset.files.judged)
+    toolset.files.known.recall = lambda: seen_files(list(agent.state.messages))
     notices = [*settings.warnings, *unknown_compat(settings), *session.storage.notices, *additions.notices]
     if decision.notice:
         notices.append(decision.notice)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -11,9 +12,10 @@ from msgspec import Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.hooks import BeforeToolCallContext, BeforeToolCallResult
+from agentcli.agent.messages import AssistantMessage
 from agentcli.runtime.events import NoticeEvent, PermissionEndEvent, PermissionRequestEvent
 from agentcli.runtime.permission_rules import Verdict
-from agentcli.runtime.permissions import Judgement, Permissions
+from agentcli.runtime.permissions import PATH_TOOLS, Judgement, Permissions
 
 
 class Remember(StrEnum):
@@ -39,6 +41,8 @@ class PermissionGate:
     can_ask: whether somebody listens and answers; without, what would be asked is blocked.
     save_rule: writes a rule where it is kept: `(verdict, rule)`.
     remember: hears of every rule that holds for the rest of the session, the kept ones too.
+    judged: gets, by the id of a call of a file tool, the file that was judged: the only one it may act on. It holds
+        those of the last message.
     """
 
     def __init__(
@@ -49,17 +53,21 @@ class PermissionGate:
         can_ask: bool,
         save_rule: Callable[[str, str], None],
         remember: Callable[[Verdict, str], None],
+        judged: dict[str, Path | None],
     ) -> None:
         self.permissions = permissions
         self._emit = emit
         self._can_ask = can_ask
         self._save_rule = save_rule
         self._remember = remember
+        self._judged = judged
+        self._message: AssistantMessage | None = None
         self._numbers = itertools.count(1)
         self._open: dict[str, asyncio.Future[Answer]] = {}
 
     async def __call__(self, context: BeforeToolCallContext, signal: AbortSignal) -> BeforeToolCallResult | None:
         judgement = self.permissions.judge(context.tool_call.name, context.args)
+        self._note(context, judgement)
         match judgement.verdict:
             case Verdict.ALLOW:
                 return None
@@ -69,6 +77,13 @@ class PermissionGate:
                 return _blocked(_unanswerable(judgement))
             case _:
                 return await self._ask(context, judgement)
+
+    def _note(self, context: BeforeToolCallContext, judgement: Judgement) -> None:
+        if context.assistant_message is not self._message:
+            self._message = context.assistant_message
+            self._judged.clear()
+        if context.tool_call.name in PATH_TOOLS:
+            self._judged[context.tool_call.id] = judgement.place
 
     def answer(self, id: str, *, allowed: bool, remember: Remember, reason: str | None) -> bool:
         """Returns whether the request was still open."""

@@ -7,6 +7,7 @@ This is no fence around a process: an allowed program does what it wants, and a 
 Rules against a command or a path stop mistakes, not somebody who wants around them.
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentcli.agent.errors import ToolError
 from agentcli.config.settings import PermissionMode, PermissionSettings
@@ -50,6 +52,8 @@ class Judgement(Struct, frozen=True):
     """Why it is not simply allowed: the rule, or the mode."""
     rules: list[str] = []
     """Rules that would allow it next time; none if no rule can."""
+    place: Path | None = None
+    """Of a call of a file tool: the file that was judged, links resolved. None if the name can lead to none."""
 
 
 ALLOWED = Judgement(Verdict.ALLOW)
@@ -163,13 +167,19 @@ class Permissions:
 
     def _judge_name(self, tool: str, name: str) -> Judgement:
         """A path as the tool itself would find it."""
-        find = find_target if tool in ("write", "edit") else find_file
         try:
-            path = find(name, self._cwd)
+            paths = self._places(str(self._find(tool, name)))
         except ToolError:
-            # There is no such file. The tool will say so, unless a rule speaks of the name.
-            return self._judge_paths(tool, name, self._places(name))
-        return self._judge_paths(tool, name, self._places(str(path)))
+            # It can be no name. The tool will say so, unless a rule speaks of it.
+            paths = self._places(name)
+        return replace(self._judge_paths(tool, name, paths), place=paths[-1] if paths else None)
+
+    def _find(self, tool: str, name: str) -> Path:
+        """The file that the tool would take, or, if there is none yet, that a call before this one may make."""
+        if tool != "write":
+            with contextlib.suppress(ToolError):
+                return find_file(name, self._cwd)
+        return find_target(name, self._cwd)
 
     def _judge_paths(self, tool: str, name: str, paths: Sequence[Path], default: Verdict = Verdict.ASK) -> Judgement:
         """Args:

@@ -15,31 +15,40 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
+from agentcli.tools.file_place import FilePlace
+from agentcli.tools.known_files import state_of
 from agentcli.tools.paths import readable
 
 _CANNOT_RENAME = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV, errno.ETXTBSY}
 
 
-def write_atomically(path: Path, parts: Sequence[bytes | memoryview]) -> os.stat_result:
-    """Make `parts`, one after the other, the content of the file; links are followed, parent folders must exist.
+def write_atomically(
+    place: FilePlace, parts: Sequence[bytes | memoryview], before: os.stat_result | None
+) -> os.stat_result:
+    """Make `parts`, one after the other, the content of the file; its folder must exist.
 
-    Returns the file's new status. Raises `ToolError` that names the cause; then the old content is untouched.
+    Args:
+        before: the status of the content that `parts` are to replace; None if there was no file.
+
+    Returns the file's new status.
+
+    Raises:
+        ToolError: it names the cause, also if the file is not as it was in `before`. The old content is untouched.
     """
-    target = Path(os.path.realpath(path))
     try:
-        before = _regular(target)
-        if before is not None and not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, "the file is read-only", str(target))
+        _check_unchanged(place, before)
+        if before is not None and not place.is_writable():
+            raise PermissionError(errno.EACCES, "the file is read-only")
         if before is not None and before.st_nlink > 1:
-            return _write_in_place(target, parts)
+            return _write_in_place(place, parts)
         try:
-            return _write_and_rename(target, parts, before)
+            return _write_and_rename(place, parts, before)
         except OSError as error:
             if before is None or error.errno not in _CANNOT_RENAME:
                 raise
-            return _write_in_place(target, parts)
+            return _write_in_place(place, parts)
     except OSError as error:
-        raise write_error(path, error) from error
+        raise write_error(place.path, error) from error
 
 
 def write_error(path: Path, error: OSError) -> ToolError:
@@ -58,34 +67,33 @@ def write_error(path: Path, error: OSError) -> ToolError:
     return ToolError(f"{readable(path)} was not written: {reason}{f' [{name}]' if name else ''}", hint=hint)
 
 
-def _regular(target: Path) -> os.stat_result | None:
-    try:
-        status = target.stat()
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", str(target))
-    return status
+def _check_unchanged(place: FilePlace, before: os.stat_result | None) -> None:
+    now = place.status()
+    if now is not None and not stat.S_ISREG(now.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if (now and state_of(now)) != (before and state_of(before)):
+        raise ToolError(
+            f"{readable(place.path)} was not written: it has changed on disk just now", hint="read it, then try again"
+        )
 
 
 def _write_and_rename(
-    target: Path, parts: Sequence[bytes | memoryview], before: os.stat_result | None
+    place: FilePlace, parts: Sequence[bytes | memoryview], before: os.stat_result | None
 ) -> os.stat_result:
-    temporary = target.parent / f".agentcli-{os.urandom(8).hex()}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     # A new file gets what the umask leaves; the copy of a private file is private from its first byte.
-    descriptor = os.open(temporary, flags, 0o666 if before is None else 0o600)
+    temporary, descriptor = place.make_temporary(0o666 if before is None else 0o600)
     try:
         try:
             _write_all(descriptor, parts)
             if before is not None:
-                _copy_attributes(descriptor, target, before)
+                _copy_attributes(descriptor, place, before)
             after = os.fstat(descriptor)
         finally:
             os.close(descriptor)
-        temporary.replace(target)
+        _check_unchanged(place, before)
+        place.take(temporary)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        place.drop(temporary)
         raise
     return after
 
@@ -97,7 +105,7 @@ def _write_all(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
             view = view[os.write(descriptor, view[: 1 << 20]) :]
 
 
-def _copy_attributes(descriptor: int, target: Path, before: os.stat_result) -> None:
+def _copy_attributes(descriptor: int, place: FilePlace, before: os.stat_result) -> None:
     """Owner, extended attributes, mode: in this order, for each may change the next."""
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
@@ -105,15 +113,19 @@ def _copy_attributes(descriptor: int, target: Path, before: os.stat_result) -> N
     if hasattr(os, "listxattr"):
         # File systems that know no attributes, and attributes that only the system may set, are no reason to fail.
         with contextlib.suppress(OSError):
-            for name in os.listxattr(target):
-                os.setxattr(descriptor, name, os.getxattr(target, name))
+            old = place.open(os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                for name in os.listxattr(old):
+                    os.setxattr(descriptor, name, os.getxattr(old, name))
+            finally:
+                os.close(old)
     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
-def _write_in_place(target: Path, parts: Sequence[bytes | memoryview]) -> os.stat_result:
+def _write_in_place(place: FilePlace, parts: Sequence[bytes | memoryview]) -> os.stat_result:
     """Overwrite the file itself. What is longer than the old content goes first, for only that needs new space."""
     new = b"".join(parts)
-    descriptor = os.open(target, os.O_RDWR | os.O_CLOEXEC)
+    descriptor = place.open(os.O_RDWR)
     try:
         old = _read_all(descriptor)
         try:

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import Aborted, AbortSignal, interruptible
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolExecutionMode, parameters_of
 from agentcli.tools.command_output import Snapshot, describe
 from agentcli.tools.commands import Commands
 from agentcli.tools.exit_status import exit_code_of, exit_line, signal_of
@@ -33,7 +33,8 @@ _FIRST_LOOK_S = 0.5
 
 DESCRIPTION = (
     "Run a bash command in the working folder and show its output: the last 2000 lines or 50 KB; the file with all of "
-    "a longer one is named. There is no stdin, so nothing can ask. Start servers and the like with background."
+    "a longer one is named. There is no stdin, so nothing can ask. Start servers and the like with background. "
+    "Of several calls in one message a command runs alone, in its place."
 )
 
 
@@ -94,9 +95,8 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
     ) -> AgentToolResult:
         arguments = msgspec.convert(params, BashToolInput)
         timeout = _checked_timeout(arguments.timeout)
+        _check_meaning(arguments)
         if arguments.job:
-            if arguments.command.strip():
-                raise ToolError("a call has a command or a job, not both; nothing was run", hint="leave command empty")
             return await _look_after(table, arguments, timeout, signal)
         check_command(arguments.command)
         command = table.launch(arguments.command, _shower(on_update))
@@ -112,6 +112,7 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
         parameters=_parameters(options),
         prepare_arguments=_prepare,
         execute=execute,
+        execution_mode=ToolExecutionMode.EXCLUSIVE,
     )
 
 
@@ -131,6 +132,14 @@ def _checked_timeout(timeout: float | None) -> float | None:
     if timeout is None or (math.isfinite(timeout) and 0 < timeout <= MAX_TIMEOUT_S):
         return timeout
     raise ToolError(f"timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {timeout:g}")
+
+
+def _check_meaning(arguments: BashToolInput) -> None:
+    """Refuse arguments that cannot all be meant."""
+    if arguments.job and (arguments.command.strip() or arguments.background):
+        raise ToolError("a call has a command or a job, not both; nothing was run", hint="leave command empty")
+    if arguments.kill and not arguments.job:
+        raise ToolError("kill ends a job, and none is named; nothing was run", hint="give the id of the job")
 
 
 def check_command(text: str) -> None:

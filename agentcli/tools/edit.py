@@ -15,13 +15,14 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
-from agentcli.tools.argument_names import PATH_NAMES, parsed, rename
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolExecutionMode, parameters_of
+from agentcli.tools.argument_names import PATH_NAMES, contradiction, parsed, rename
 from agentcli.tools.atomic_write import write_atomically
 from agentcli.tools.file_access import FileAccess
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.paths import display_path, find_file, find_target, readable
+from agentcli.tools.paths import display_path, find_file, other_name_note, readable
 from agentcli.tools.placing import Edit, EditPlacer, Placement
 from agentcli.tools.regular_file import open_regular
 from agentcli.tools.text_file import kind_of_data
@@ -32,7 +33,7 @@ MAX_FILE_BYTES = 256 << 20
 DESCRIPTION = (
     "Replace texts in a file. Each old_text must be in the file exactly, blanks included, and only once (or set "
     "replace_all): take in just enough lines around it. All edits are matched against the file as it is, must not "
-    "overlap, and are made together or not at all."
+    "overlap, and are made together or not at all. Of several calls in one message an edit runs alone, in its place."
 )
 
 
@@ -65,11 +66,13 @@ def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> A
     ) -> AgentToolResult:
         arguments = msgspec.convert(params, EditToolInput)
         cwd = options.cwd
-        return await access.queue.run(
-            lambda: find_target(arguments.path, cwd),
-            lambda: edit_file(find_file(arguments.path, cwd), arguments.edits, cwd, access.known),
-            signal,
-        )
+
+        def work() -> AgentToolResult:
+            path = find_file(arguments.path, cwd)
+            with access.place(tool_call_id, path) as place:
+                return edit_file(place, arguments.edits, cwd, access.known, other_name_note(arguments.path, path, cwd))
+
+        return await access.change(work, signal)
 
     return AgentTool(
         name="edit",
@@ -78,6 +81,7 @@ def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> A
         parameters=_parameters(),
         prepare_arguments=prepare_edit_arguments,
         execute=execute,
+        execution_mode=ToolExecutionMode.EXCLUSIVE,
     )
 
 
@@ -106,7 +110,11 @@ _TEXT_NAMES = {
 
 
 def prepare_edit_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """One `edits` list of `old_text` and `new_text`, out of all the forms that models give it."""
+    """One `edits` list of `old_text` and `new_text`, out of all the forms that models give it.
+
+    Raises:
+        ToolError: the arguments contradict each other.
+    """
     prepared = rename(arguments, {**PATH_NAMES, "edit": "edits", "changes": "edits"})
     edits = parsed(prepared.get("edits"))
     prepared = rename(prepared, _TEXT_NAMES)
@@ -118,6 +126,7 @@ def prepare_edit_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
         edits = [pair]
     if isinstance(edits, list):
         edits = [_prepare_edit(parsed(edit), replace_all) for edit in edits]
+        _check_pair(pair, edits)
     if edits is not None:
         prepared["edits"] = edits
     return prepared
@@ -127,15 +136,31 @@ def _prepare_edit(edit: Any, replace_all: Any) -> Any:
     if not isinstance(edit, dict):
         return edit
     edit = rename(edit, _TEXT_NAMES)
-    return edit if replace_all is None else {"replace_all": replace_all, **edit}
+    if replace_all is None:
+        return edit
+    if edit.setdefault("replace_all", replace_all) != replace_all:
+        raise contradiction("replace_all beside edits says another thing than replace_all in one of them")
+    return edit
 
 
-def edit_file(path: Path, edits: list[Edit], cwd: Path, known: KnownFiles) -> AgentToolResult:
-    """Make the edits. Raises `ToolError`; then the file is as it was."""
+def _check_pair(pair: dict[str, Any], edits: list[Any]) -> None:
+    """Refuse an edit beside `edits` that is not one of them. Empty texts are a form that was not filled in."""
+    if not any(pair.values()):
+        return
+    if not any(isinstance(edit, dict) and pair.items() <= edit.items() for edit in edits):
+        raise contradiction(f"{' and '.join(pair)} beside edits are not one of the edits")
+
+
+def edit_file(place: FilePlace, edits: list[Edit], cwd: Path, known: KnownFiles, note: str = "") -> AgentToolResult:
+    """Make the edits. Raises `ToolError`; then the file is as it was.
+
+    Args:
+        note: what the report ends with.
+    """
     from agentcli.tools.edit_diff import Change, diff_of  # 1 ms, for difflib
 
-    shown = display_path(path, cwd)
-    data, status = _load(path, cwd, shown)
+    shown = display_path(place.path, cwd)
+    data, status = _load(place, cwd, shown)
     is_ascii = all(edit.old_text.isascii() and edit.new_text.isascii() for edit in edits)
     kind = kind_of_data(data, whole=not is_ascii)
     placer = EditPlacer(data, kind, shown)
@@ -144,23 +169,26 @@ def edit_file(path: Path, edits: list[Edit], cwd: Path, known: KnownFiles) -> Ag
     if all(data[change.start : change.end] == change.new for change in changes):
         raise ToolError(f"{shown} was not changed: it already reads like that")
     diff = diff_of(placer.counter, kind, changes, shown)
-    was_stale = known.is_stale(path, status)
-    after = write_atomically(path, _parts(data, placements))
-    if not was_stale:
-        known.seen(path, after)
+    was_stale = known.knows(place.real, status) is False
+    after = write_atomically(place, _parts(data, placements), status)
+    if was_stale:
+        known.missed(place.real)
+    else:
+        known.seen(place.real, after)
     details = EditToolDetails(
-        path=readable(path),
+        path=readable(place.path),
         diff=diff.diff,
         patch=diff.patch,
         first_changed_line=diff.first_changed_line,
         replacements=len(changes),
         encoding=kind.encoding,
     )
-    return AgentToolResult(content=[TextContent(_report(shown, placer, placements, was_stale))], details=details)
+    report = _report(shown, placer, placements, was_stale)
+    return AgentToolResult(content=[TextContent(f"{report} {note}".rstrip())], details=details)
 
 
-def _load(path: Path, cwd: Path, shown: str) -> tuple[bytes, os.stat_result]:
-    descriptor = open_regular(path, cwd)
+def _load(place: FilePlace, cwd: Path, shown: str) -> tuple[bytes, os.stat_result]:
+    descriptor = open_regular(place, cwd)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
         if status.st_size > MAX_FILE_BYTES:
@@ -168,7 +196,7 @@ def _load(path: Path, cwd: Path, shown: str) -> tuple[bytes, os.stat_result]:
                 f"{shown} is too large to edit: {size(status.st_size)}, at most {size(MAX_FILE_BYTES)}",
                 hint="use bash: sed -i",
             )
-        if not os.access(path, os.W_OK):
+        if not place.is_writable():
             raise ToolError(f"{shown} is read-only for us; nothing was changed", hint="chmod u+w, if it may be changed")
         try:
             return file.readall(), status

@@ -113,7 +113,7 @@ class _Hunk:
         self.region = region
         self.old = old
         self.new = new
-        self.opcodes = _compare(old, new)
+        self.opcodes = compare(old, new)
 
     @classmethod
     def of(cls, region: _Region, kind: TextKind, separator: bytes) -> "_Hunk":
@@ -172,7 +172,7 @@ def _split(text: str, separator: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _compare(old: list[str], new: list[str]) -> list[Opcode]:
+def compare(old: list[str], new: list[str]) -> list[Opcode]:
     """How the old lines become the new ones, as difflib says it; long texts are compared at both ends only."""
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:

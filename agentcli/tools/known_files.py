@@ -1,12 +1,12 @@
-"""KnownFiles: which state of a file the model has seen, so that `write` does not wipe out what others changed.
+"""KnownFiles: which state of a file the model has seen, so that `write` does not wipe out what it does not know.
 
-The rule: a file that the tools have read, written or edited is remembered as it was then. If it is different on disk
-when `write` comes, the write is refused, and the model is told to read it again. A file that was never seen is
-overwritten (the result says that it existed): the model was asked to put something there, and reading first would cost
-a turn. `edit` always works on what is on disk; it never makes an outside change count as seen.
+The rule: a file that the tools have read, written or edited in this session is remembered as it was then, and so is one
+that the user attached. `write` replaces a file only in a state that is known; any other it refuses, and the model is
+told to read it, or to use `edit`. `edit` works on what is on disk; it never makes an outside change count as seen.
 """
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -28,13 +28,24 @@ class KnownFiles:
     """Paths are real paths. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._states: dict[str, FileState] = {}
+        self.recall: Callable[[], Iterable[tuple[str, int]]] = tuple
+        """What else the model has seen, as the conversation tells it: paths, and when (Unix milliseconds)."""
+        self._states: dict[Path, FileState | None] = {}
+        """None for a file that has changed since it was seen, whatever is on disk now."""
 
-    def seen(self, path: Path, status: os.stat_result) -> None:
+    def seen(self, real: Path, status: os.stat_result) -> None:
         """The model knows this state of the file."""
-        self._states[os.path.realpath(path)] = state_of(status)
+        self._states[real] = state_of(status)
 
-    def is_stale(self, path: Path, status: os.stat_result) -> bool:
-        """Whether the file has changed since the model last saw it; False if it never did."""
-        known = self._states.get(os.path.realpath(path))
-        return known is not None and known != state_of(status)
+    def missed(self, real: Path) -> None:
+        """The file has changed since the model saw it."""
+        self._states[real] = None
+
+    def knows(self, real: Path, status: os.stat_result) -> bool | None:
+        """Whether the model has seen this state; None if it never saw the file."""
+        if real in self._states:
+            return self._states[real] == state_of(status)
+        seen_at = max((at for path, at in self.recall() if os.path.realpath(path) == str(real)), default=None)
+        if seen_at is None:
+            return None
+        return max(status.st_mtime_ns, status.st_ctime_ns) // 1_000_000 <= seen_at

@@ -1,16 +1,17 @@
 """Paths: from a file name as people and models write it to the file that is meant.
 
 The exact name always comes first. Then, in this order: a `file://` address, quotes around the name, a leading `@`,
-backslashes before blanks, and names that differ only in how the same characters are written (composed or decomposed
-accents, no-break and narrow spaces, full-width letters, curly quotes, U+FFFD for what is not UTF-8). `~` is expanded at
-the start only; `./~` is a folder named `~`. There is no fence: a path may lead anywhere.
+backslashes before blanks, and, for a file that must exist, names that differ only in how the same characters are
+written (composed or decomposed accents, no-break and narrow spaces, full-width letters, curly quotes, U+FFFD for what
+is not UTF-8). `~` is expanded at the start only; `./~` is a folder named `~`. There is no fence: a path may lead
+anywhere.
 """
 
 import os
 import re
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
@@ -32,7 +33,7 @@ def find_file(name: str, cwd: Path) -> Path:
         if os.path.lexists(candidate):
             return _checked(candidate)
     for candidate in _readings(name, cwd):
-        found = _find_lookalike(candidate, _fold)
+        found = _find_lookalike(candidate)
         if found is not None:
             return _checked(found)
     raise ToolError(f"{name} does not exist", hint=_not_found_hint(literal or cwd, cwd))
@@ -41,23 +42,24 @@ def find_file(name: str, cwd: Path) -> Path:
 def find_target(name: str, cwd: Path) -> Path:
     """The path to write to: the existing file that `name` stands for, or else a path where a file can be made.
 
-    Names are taken for the same only if their characters are: accents composed or not, spaces no-break or not.
+    A name is taken as it is written: one that only looks like an existing one makes a new file.
 
     Raises:
         ToolError: it cannot be a name.
     """
     readings = list(_readings(name, cwd))
-    for candidate in readings:
-        if os.path.lexists(candidate):
-            return candidate
-    for candidate in readings:
-        found = _find_lookalike(candidate, _fold_spaces)
-        if found is not None:
-            return found
+    existing = next((candidate for candidate in readings if os.path.lexists(candidate)), None)
+    if existing is not None:
+        return existing
     literal, cleanest = readings[0], readings[-1]
-    chosen = literal if literal.parent.is_dir() and not literal.name.startswith("@") else cleanest
-    parent = _find_lookalike(chosen.parent, _fold_spaces)
-    return (parent or chosen.parent) / chosen.name
+    return literal if literal.parent.is_dir() and not literal.name.startswith("@") else cleanest
+
+
+def other_name_note(name: str, path: Path, cwd: Path) -> str:
+    """What to say if `find_file` took a name for another one that only looks like it; else empty."""
+    if path in _readings(name, cwd):
+        return ""
+    return f"The file's name is written with other characters than yours: {readable(path)!r}."
 
 
 def display_path(path: Path, cwd: Path) -> str:
@@ -144,27 +146,23 @@ def _from_file_url(text: str) -> str:
     return unquote(rest)
 
 
-def _fold_spaces(name: str) -> str:
-    composed = unicodedata.normalize("NFC", name)
-    return "".join(" " if unicodedata.category(char) == "Zs" else char for char in composed)
-
-
 def _fold(name: str) -> str:
-    return _fold_spaces(readable(unicodedata.normalize("NFKC", name).translate(_LOOKALIKES)))
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", name).translate(_LOOKALIKES))
+    return readable("".join(" " if unicodedata.category(char) == "Zs" else char for char in composed))
 
 
-def _find_lookalike(path: Path, fold: Callable[[str], str]) -> Path | None:
+def _find_lookalike(path: Path) -> Path | None:
     """The one existing path whose parts fold to the same text as those of `path`."""
     if os.path.lexists(path):
         return path
     if path == path.parent:
         return None
-    parent = _find_lookalike(path.parent, fold)
+    parent = _find_lookalike(path.parent)
     if parent is None:
         return None
-    wanted = fold(path.name)
+    wanted = _fold(path.name)
     try:
-        names = [entry for entry in _names_in(parent) if fold(entry) == wanted]
+        names = [entry for entry in _names_in(parent) if _fold(entry) == wanted]
     except OSError:
         return None
     if len(names) > 1:

@@ -74,21 +74,20 @@ class EditPlacer:
             spans = find_exact(self.data, self.kind, old_text, most=most)
         except UnicodeEncodeError:
             spans = []
-        if spans and edit.replace_all:
-            return [self._placement(span, edit.new_text, index, is_exact=True) for span in without_overlaps(spans)]
-        if len(spans) > 1:
+        if len(spans) > 1 and not edit.replace_all:
             raise self._ambiguous(label, spans)
         if spans:
-            return [self._placement(spans[0], edit.new_text, index, is_exact=True)]
-        return [self._place_tolerantly(index, label, old_text, edit.new_text)]
+            return [self._placement(span, edit, index, edit.new_text) for span in without_overlaps(spans)]
+        return [self._place_tolerantly(index, label, old_text, edit)]
 
-    def _place_tolerantly(self, index: int, label: str, old_text: str, new_text: str) -> Placement:
+    def _place_tolerantly(self, index: int, label: str, old_text: str, edit: Edit) -> Placement:
         matches = find_tolerant(self._all_lines(), self.kind, old_text) if len(self.data) <= MAX_BYTES else []
         if not matches:
             raise self._not_found(label, old_text)
         if len(matches) > 1:
             raise self._ambiguous(label, [match.span for match in matches])
-        return self._placement(matches[0].span, self._fitting(matches[0], old_text, new_text), index, is_exact=False)
+        new_text = self._fitting(matches[0], old_text, edit.new_text)
+        return self._placement(matches[0].span, edit, index, new_text, is_exact=False)
 
     def _fitting(self, match: Match, old_text: str, new_text: str) -> str:
         """The new text as a tolerant match needs it: indented as the file, and no line end where the file has none."""
@@ -99,9 +98,9 @@ class EditPlacer:
             new_text = new_text.removesuffix("\n")
         return new_text
 
-    def _placement(self, span: Span, new_text: str, index: int, *, is_exact: bool) -> Placement:
+    def _placement(self, span: Span, edit: Edit, index: int, new_text: str, *, is_exact: bool = True) -> Placement:
         try:
-            new = replacement(self.data, self.kind, span, new_text)
+            new = replacement(self.data, self.kind, span, edit.old_text, new_text)
         except UnicodeEncodeError as error:
             char = error.object[error.start]
             problem = f"the file is {self.kind.label or 'UTF-8'}, which has no {char!r}"

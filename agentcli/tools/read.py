@@ -20,6 +20,7 @@ from agentcli.agent.messages import ImageContent, TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.file_access import FileAccess
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.image_file import (
     IMAGE_SUFFIXES,
     ImageInfo,
@@ -30,7 +31,7 @@ from agentcli.tools.image_file import (
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.line_reader import MAX_LINE_CHARS, LineRange, read_lines
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.paths import display_path, find_file, readable
+from agentcli.tools.paths import display_path, find_file, other_name_note, readable
 from agentcli.tools.regular_file import open_regular
 from agentcli.tools.stoppable import Stopped, in_thread
 from agentcli.tools.text_file import SAMPLE_BYTES, is_probably_text, name_of_binary, sniff
@@ -61,13 +62,18 @@ class ReadToolDetails(Struct, omit_defaults=True):
 
 
 def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> AgentTool:
-    known = (files or FileAccess()).known
+    access = files or FileAccess()
 
     async def execute(
         tool_call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: Any = None, context: Any = None
     ) -> AgentToolResult:
         arguments = msgspec.convert(params, ReadToolInput)
-        return await in_thread(lambda stopped: read_file(arguments, options, known, stopped), signal)
+
+        def work(stopped: Stopped) -> AgentToolResult:
+            with access.place(tool_call_id, find_file(arguments.path, options.cwd)) as place:
+                return read_file(place, arguments, options, access.known, stopped)
+
+        return await in_thread(work, signal)
 
     return AgentTool(
         name="read",
@@ -79,17 +85,22 @@ def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> A
     )
 
 
-def read_file(arguments: ReadToolInput, options: ToolOptions, known: KnownFiles, stopped: Stopped) -> AgentToolResult:
+def read_file(
+    place: FilePlace, arguments: ReadToolInput, options: ToolOptions, known: KnownFiles, stopped: Stopped
+) -> AgentToolResult:
     """Read what the arguments name. Blocks until `stopped()`. Raises `ToolError`."""
-    path = find_file(arguments.path, options.cwd)
-    descriptor = open_regular(path, options.cwd)
+    descriptor = open_regular(place, options.cwd)
     with FileIO(descriptor) as file:
         status = os.fstat(descriptor)
         try:
-            result = _read(file, path, status, arguments, options, stopped)
+            result = _read(file, place.path, status, arguments, options, stopped)
         except OSError as error:
-            raise ToolError(f"{readable(path)} cannot be read: {error.strerror or error}") from error
-    known.seen(path, status)
+            raise ToolError(f"{readable(place.path)} cannot be read: {error.strerror or error}") from error
+        except ToolError:
+            if not stopped():
+                known.seen(place.real, status)  # it is not text, or has no such line: the model is told what it is
+            raise
+    known.seen(place.real, status)
     return result
 
 
@@ -103,7 +114,8 @@ def _read(
 ) -> AgentToolResult:
     sample = file.read(SAMPLE_BYTES)
     shown = display_path(path, options.cwd)
-    notes = [] if path.name in arguments.path else [f"Opened {readable(path)!r}."]
+    note = other_name_note(arguments.path, path, options.cwd)
+    notes = [note] if note else []
     if not sample:
         details = ReadToolDetails(path=readable(path), encoding="utf-8", total_lines=0)
         return _result(f"{shown} is empty (0 bytes).", notes, details)

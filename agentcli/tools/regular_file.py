@@ -5,16 +5,18 @@ import stat
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.paths import display_path, kind_of, readable
 
 
-def open_regular(path: Path, cwd: Path) -> int:
+def open_regular(place: FilePlace, cwd: Path) -> int:
     """A descriptor of a regular file. Raises `ToolError` that says what else the path is."""
+    path = place.path
     try:
         status = path.stat()
         _check_kind(path, status.st_mode, cwd)
         # A FIFO that takes the file's place right now must not block us.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = place.open(os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError as error:
         raise ToolError(
             f"{readable(path)} cannot be read: {error.strerror or error}", hint=_permission_hint(error)

@@ -98,7 +98,8 @@ def guess_encoding(sample: bytes) -> str:
     if high >= 8:
         from charset_normalizer import from_bytes  # 7 ms
 
-        matches = list(from_bytes(evidence))
+        # UTF-16 and UTF-32 have been ruled out: there is no BOM, and no NUL byte.
+        matches = list(from_bytes(evidence, cp_exclusion=["utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_7"]))
         # Of the encodings that fit equally well, Western European is by far the most used.
         best = [match.encoding for match in matches if _rank(match) == _rank(matches[0])]
         if best:

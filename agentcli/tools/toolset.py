@@ -23,10 +23,10 @@ class Toolset:
 
     def __init__(self, tools: list[AgentTool], commands: Commands, spill: SpillFolder, files: FileAccess) -> None:
         self.tools = tools
+        self.files = files
+        """What the model knows of files, and where its calls may go."""
         self.commands = commands
         """Who runs commands, those that the person types too."""
-        self.files = files
-        """What the file tools know of files."""
         self._spill = spill
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """The write tool: makes a file, or replaces all that is in one.
 
 An existing file keeps its mode, owner and links, its BOM, and CRLF line ends if all its lines have them. A file that
-has changed on disk since the model last saw it is not overwritten (`known_files` has the rule).
+the model has not seen, or that has changed on disk since, is not overwritten (`known_files` has the rule).
 """
 
 import os
@@ -15,10 +15,11 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, ToolExecutionMode, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.atomic_write import write_atomically, write_error
 from agentcli.tools.file_access import FileAccess
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.line_counter import LineCounter
 from agentcli.tools.options import ToolOptions
@@ -26,7 +27,10 @@ from agentcli.tools.paths import display_path, find_target, kind_of, readable
 from agentcli.tools.text_file import SAMPLE_BYTES, TextKind, sniff
 from agentcli.tools.truncate import line_count, plural
 
-DESCRIPTION = "Create a file, or replace all of one. Makes parent folders. To change parts of a file use edit."
+DESCRIPTION = (
+    "Create a file, or replace all of one, which you must have read. Makes parent folders. To change parts of a file "
+    "use edit. Of several calls in one message a write runs alone, in its place."
+)
 
 MAX_DIFF_BYTES = 1 << 18
 """No diff is made of a larger file."""
@@ -60,11 +64,12 @@ def create_write_tool(options: ToolOptions, files: FileAccess | None = None) -> 
         cwd = options.cwd
         if arguments.path.endswith("/"):
             raise ToolError(f"{arguments.path} names a folder, not a file", hint="give the name of the file too")
-        details = await access.queue.run(
-            lambda: find_target(arguments.path, cwd),
-            lambda: write_file(find_target(arguments.path, cwd), arguments.content, access.known),
-            signal,
-        )
+
+        def work() -> WriteToolDetails:
+            with access.place(tool_call_id, find_target(arguments.path, cwd)) as place:
+                return write_file(place, arguments.content, access.known)
+
+        details = await access.change(work, signal)
         return AgentToolResult(content=[TextContent(_report(details, cwd))], details=details)
 
     return AgentTool(
@@ -74,25 +79,31 @@ def create_write_tool(options: ToolOptions, files: FileAccess | None = None) -> 
         parameters=parameters_of(WriteToolInput),
         prepare_arguments=lambda arguments: rename(arguments, {**PATH_NAMES, "contents": "content", "text": "content"}),
         execute=execute,
+        execution_mode=ToolExecutionMode.EXCLUSIVE,
     )
 
 
-def write_file(path: Path, content: str, known: KnownFiles) -> WriteToolDetails:
+def write_file(place: FilePlace, content: str, known: KnownFiles) -> WriteToolDetails:
     """Make `content` the text of the file. Raises `ToolError`; then nothing has changed."""
-    kind, crlf, created = _style_of(path, known)
+    path = place.path
+    try:
+        before = place.status()
+        kind, crlf = (TextKind("utf-8"), False) if before is None else _style_of(place, before, known)
+    except OSError as error:
+        raise write_error(path, error) from error
     text = content.replace("\r\n", "\n").replace("\n", "\r\n") if crlf else content
     text = text.removeprefix("\ufeff") if kind.bom else text
     try:
         data = kind.bom + text.encode(kind.encoding)
     except UnicodeEncodeError as error:
         raise _not_encodable(path, kind, error) from None
-    if created:
-        _make_parents(path)
-    diff = "" if created else _diff(path, data, kind)
-    known.seen(path, write_atomically(path, [data]))
+    if before is None:
+        _make_folder(place)
+    diff = "" if before is None else _diff(place, data, kind)
+    known.seen(place.real, write_atomically(place, [data], before))
     return WriteToolDetails(
         path=readable(path),
-        created=created,
+        created=before is None,
         lines=line_count(text),
         bytes=len(data),
         encoding=kind.encoding,
@@ -102,32 +113,34 @@ def write_file(path: Path, content: str, known: KnownFiles) -> WriteToolDetails:
     )
 
 
-def _style_of(path: Path, known: KnownFiles) -> tuple[TextKind, bool, bool]:
-    """How to write the file: encoding with BOM, whether with CRLF; and whether it is new."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return TextKind("utf-8"), False, True
-    except OSError as error:
-        raise write_error(path, error) from error
+def _style_of(place: FilePlace, status: os.stat_result, known: KnownFiles) -> tuple[TextKind, bool]:
+    """How to write a file that is there: encoding with BOM, whether with CRLF."""
+    shown = readable(place.path)
     if not stat.S_ISREG(status.st_mode):
-        raise ToolError(
-            f"{readable(path)} is {kind_of(status.st_mode)}, not a regular file", hint="choose another path"
-        )
-    if known.is_stale(path, status):
-        raise ToolError(
-            f"{readable(path)} was not written: it has changed on disk since you last read it",
-            hint="read it again, then write it with those changes, or use edit",
-        )
+        raise ToolError(f"{shown} is {kind_of(status.st_mode)}, not a regular file", hint="choose another path")
+    match known.knows(place.real, status):
+        case False:
+            raise ToolError(
+                f"{shown} was not written: it has changed on disk since you last read it",
+                hint="read it again, then write it with those changes, or use edit",
+            )
+        case None if status.st_size > 0:
+            raise ToolError(
+                f"{shown} was not written: it exists, and you have not read it",
+                hint="read it first, then write it, or use edit to change a part of it",
+            )
+        case _:
+            pass
     try:
-        with path.open("rb") as file:
-            sample = file.read(SAMPLE_BYTES)
-            kind = sniff(sample) or TextKind("utf-8")
-            if kind.unit == 1 and not kind.bom:
-                kind = TextKind("utf-8")
-            return kind, _is_crlf(sample, file, kind), False
+        descriptor = place.open(os.O_RDONLY | os.O_NONBLOCK)
     except PermissionError:
-        return TextKind("utf-8"), False, False
+        return TextKind("utf-8"), False
+    with os.fdopen(descriptor, "rb") as file:
+        sample = file.read(SAMPLE_BYTES)
+        kind = sniff(sample) or TextKind("utf-8")
+        if kind.unit == 1 and not kind.bom:
+            kind = TextKind("utf-8")
+        return kind, _is_crlf(sample, file, kind)
 
 
 def _is_crlf(sample: bytes, file: Any, kind: TextKind) -> bool:
@@ -147,35 +160,26 @@ def _is_crlf(sample: bytes, file: Any, kind: TextKind) -> bool:
     return found
 
 
-def _diff(path: Path, new: bytes, kind: TextKind) -> str:
+def _diff(place: FilePlace, new: bytes, kind: TextKind) -> str:
     """What the new content changes. Nothing if that cannot be told: the file is large, binary or not readable."""
     from agentcli.tools.edit_diff import Change, diff_of  # 1 ms, for difflib
 
     try:
-        with path.open("rb") as file:
+        with os.fdopen(place.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             old = file.read(MAX_DIFF_BYTES + 1)
     except OSError:
         return ""
     if max(len(old), len(new)) > MAX_DIFF_BYTES or sniff(old[:SAMPLE_BYTES]) is None:
         return ""
     start = len(kind.bom)
-    return diff_of(LineCounter(old), kind, [Change(start, len(old), new[start:])], path.name).diff
+    return diff_of(LineCounter(old), kind, [Change(start, len(old), new[start:])], place.path.name).diff
 
 
-def _make_parents(path: Path) -> None:
-    parent = Path(os.path.realpath(path)).parent
+def _make_folder(place: FilePlace) -> None:
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise ToolError(
-            f"{readable(path)} was not written: {readable(parent)} is not a folder", hint="choose another path"
-        ) from None
-    except NotADirectoryError as error:
-        raise ToolError(
-            f"{readable(path)} was not written: a part of {readable(parent)} is a file", hint="choose another path"
-        ) from error
+        place.make_folder()
     except OSError as error:
-        raise write_error(path, error) from error
+        raise write_error(place.path, error) from error
 
 
 def _not_encodable(path: Path, kind: TextKind, error: UnicodeEncodeError) -> ToolError:

@@ -116,6 +116,25 @@ async def test_calls_that_had_not_begun_are_not_run_after_an_abort():
     assert texts(subject)[3].startswith("toolResult: Interrupted")
 
 
+async def test_exclusive_calls_that_wait_for_their_turn_are_ended_and_answered_by_an_abort():
+    ran: list[str] = []
+
+    async def first(id: str, *rest: Any):
+        ran.append(id)
+        subject.abort()
+        return text_result("done")
+
+    calls = [call("t", "a"), call("t", "b"), call("slow", "c")]
+    subject = agent(scripted(calls, [say("no")]), tool("t", first, execution_mode="exclusive"), sleeper("slow", 60))
+    words = record(subject)
+    await subject.prompt("hi")
+    assert ran == ["a"]
+    assert texts(subject)[2] == "toolResult: done"
+    assert all("aborted by the user" in text for text in texts(subject)[3:])
+    assert balanced(words)
+    assert words.count("turn_start") == 1
+
+
 async def test_a_tool_that_listens_to_the_signal_reports_what_it_had():
     async def partial_output(id: str, params: Any, signal: Any, *rest: Any):
         await signal.wait()

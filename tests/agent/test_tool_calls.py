@@ -254,3 +254,56 @@ async def test_a_tool_gets_its_call_id_and_the_context_of_the_turn():
 
     await agent(scripted([call("t", "a")], [say("ok")]), tool("t", look)).prompt("hi")
     assert seen == [("a", "be good", ["user", "assistant"])]
+
+
+def ordered_tools(order: list[str]) -> list[Any]:
+    """`look` may run beside others, `change` runs alone; both note when they begin and end."""
+
+    async def run(id: str, *rest: Any):
+        order.append(f"{id} begins")
+        await asyncio.sleep(0.01)
+        order.append(f"{id} ends")
+        return text_result(id)
+
+    return [tool("look", run), tool("change", run, execution_mode="exclusive")]
+
+
+async def test_calls_that_look_run_together_and_one_that_changes_runs_alone_in_its_place():
+    order: list[str] = []
+    calls = [call("look", "r1"), call("look", "r2"), call("change", "w1"), call("change", "w2"), call("look", "r3")]
+    subject = agent(scripted(calls, [say("ok")]), *ordered_tools(order))
+    words = record(subject)
+    await subject.prompt("hi")
+    assert order == [
+        "r1 begins", "r2 begins", "r1 ends", "r2 ends",
+        "w1 begins", "w1 ends", "w2 begins", "w2 ends",
+        "r3 begins", "r3 ends",
+    ]  # fmt: skip
+    assert [result.tool_call_id for result in results(subject)] == ["r1", "r2", "w1", "w2", "r3"]
+    starts = [index for index, word in enumerate(words) if word.startswith("tool_execution_start")]
+    ends = [index for index, word in enumerate(words) if word.startswith("tool_execution_end")]
+    assert len(starts) == len(ends) == 5
+    assert max(starts) < min(ends)
+    assert max(ends) < words.index("message_start toolResult")
+
+
+async def test_an_exclusive_call_that_fails_or_is_blocked_does_not_stop_those_after_it():
+    async def failing(*arguments: Any):
+        raise ValueError("exit 3")
+
+    async def no_b(hook: BeforeToolCallContext, signal: Any) -> BeforeToolCallResult | None:
+        return BeforeToolCallResult(block=True, reason="no") if hook.tool_call.id == "b" else None
+
+    fails = tool("fails", failing, execution_mode="exclusive")
+    stream = scripted([call("fails", "a"), call("fails", "b"), call("look", "c")], [say("ok")])
+    subject = agent(stream, fails, *ordered_tools([]), before_tool_call=no_b)
+    await subject.prompt("hi")
+    assert texts(subject)[2:5] == ["toolResult: exit 3", "toolResult: no", "toolResult: c"]
+
+
+async def test_the_agent_can_make_every_tool_exclusive_that_says_nothing_of_its_own():
+    order: list[str] = []
+    stream = scripted([call("look", "a"), call("look", "b")], [say("ok")])
+    subject = agent(stream, *ordered_tools(order), tool_execution="exclusive")
+    await subject.prompt("hi")
+    assert order == ["a begins", "a ends", "b begins", "b ends"]

@@ -94,3 +94,15 @@ def test_a_step_that_failed_ends_the_work_and_is_told():
 def test_a_tool_that_is_off_is_named():
     context = Context("", [user_message("run ls")], TOOLS[1:])
     assert "`bash`" in str(next_step(context))
+
+
+def test_a_write_over_a_file_that_was_not_read_reads_it_and_writes_again():
+    instruction = "write Hello to a.txt, then run echo 2"
+    write, read = Call("write", {"path": "a.txt", "content": "Hello\n"}), Call("read", {"path": "a.txt"})
+    refused = result("a.txt was not written (read it first)", is_error=True)
+    assert next_step(talk(instruction)) == write
+    assert next_step(talk(instruction, refused)) == read
+    assert next_step(talk(instruction, refused, result("old"))) == write
+    assert "did not work" in str(next_step(talk(instruction, refused, result("old"), refused)))
+    assert next_step(talk(instruction, refused, result("old"), result("done"))) == Call("bash", {"command": "echo 2"})
+    assert next_step(talk(instruction, refused, result("old"), result("done"), result("2"))) == "done\n2"

@@ -44,7 +44,10 @@ class Tools:
         on_update: Callable[[AgentToolResult], None] | None = None,
     ) -> Answer:
         tool = self.by_name[name]
-        prepared = tool.prepare_arguments(arguments) if tool.prepare_arguments else arguments
+        try:
+            prepared = tool.prepare_arguments(arguments) if tool.prepare_arguments else arguments
+        except Exception as error:
+            return Answer(error_result(f"{error}"))
         checked, errors = validate_arguments(tool.parameters, prepared)
         if errors:
             return Answer(error_result(f"Invalid arguments: {'; '.join(errors)}"))
@@ -62,6 +65,11 @@ class Tools:
 
     async def write(self, path: str | Path, content: str) -> Answer:
         return await self("write", {"path": str(path), "content": content})
+
+    async def rewrite(self, path: str | Path, content: str) -> Answer:
+        """Read a file that is there, then write it."""
+        await self.read(path)
+        return await self.write(path, content)
 
     async def edit(self, path: str | Path, *edits: tuple[str, str], **more: Any) -> Answer:
         pairs = [{"old_text": old, "new_text": new, **more} for old, new in edits]

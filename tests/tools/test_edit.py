@@ -362,3 +362,11 @@ async def test_what_is_no_regular_file_is_not_edited(tools: Tools, cwd: Path) ->
     assert "folder" in (await tools.edit(".", ("a", "b"))).text
     assert "device" in (await tools.edit("/dev/null", ("a", "b"))).text
     assert "does not exist" in (await tools.edit("missing", ("a", "b"))).text
+
+
+async def test_damaged_utf8_is_never_taken_for_utf16(tools: Tools, cwd: Path) -> None:
+    content = b"\xff1\n\xff[\xe2\x80\x93\n\xff[\xe4\xbd\xa0\n"
+    (cwd / "f").write_bytes(content)
+    assert "not unique" in (await tools.edit("f", ("\n", "x"))).text
+    await tools.edit("f", ("1\n", "one\n"))
+    assert (cwd / "f").read_bytes() == content.replace(b"1\n", b"one\n")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agentcli.agent.errors import ToolError
 from agentcli.tools.edit import edit_file
 from agentcli.tools.edit_diff import Change, diff_of
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.line_counter import LineCounter
 from agentcli.tools.matching import Span, find_exact, without_overlaps
@@ -54,7 +55,8 @@ def test_every_byte_outside_the_places_stays(
     path.write_bytes(data)
     edits = [Edit(old, new, replace_all) for old, new, replace_all in wanted]
     try:
-        edit_file(path, edits, path.parent, KnownFiles())
+        with FilePlace(path) as place:
+            edit_file(place, edits, path.parent, KnownFiles())
     except ToolError:
         assert path.read_bytes() == data
         return

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentcli.agent.abort import AbortController
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.read import ReadToolInput, read_file
@@ -324,7 +325,9 @@ def test_any_range_is_just_those_lines(
     wanted = (split[:-1] if split[-1] == "" else split)[first - 1 :][:count]
     if not wanted or text.startswith("\ufeff"):
         return
-    result = read_file(ReadToolInput("t.txt", first, count), ToolOptions(cwd=folder), KnownFiles(), lambda: False)
+    with FilePlace(folder / "t.txt") as place:
+        arguments = ReadToolInput("t.txt", first, count)
+        result = read_file(place, arguments, ToolOptions(cwd=folder), KnownFiles(), lambda: False)
     shown = result.content[0].text.split("\n\n[")[0] if "\n\n[" not in text else result.content[0].text
     assert shown.startswith("\n".join(wanted))
     assert result.details.last_line == first + len(wanted) - 1

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentcli.agent.errors import ToolError
 from agentcli.tools.atomic_write import write_atomically
+from agentcli.tools.file_place import FilePlace
 from tests.tools.conftest import Tools
 
 
@@ -38,7 +40,7 @@ async def test_the_bytes_of_a_new_file_are_those_that_were_asked_for(tools: Tool
 
 async def test_a_bom_and_uniform_crlf_line_ends_are_kept_and_said_to_be(tools: Tools, cwd: Path) -> None:
     (cwd / "w.txt").write_bytes(b"\xef\xbb\xbfhello\r\nworld\r\n")
-    answer = await tools.write("w.txt", "new\ntext\n")
+    answer = await tools.rewrite("w.txt", "new\ntext\n")
     assert (cwd / "w.txt").read_bytes() == b"\xef\xbb\xbfnew\r\ntext\r\n"
     assert "kept its BOM and CRLF line ends" in answer.text
     await tools.write("w.txt", "\ufeffagain\r\nand\n")
@@ -47,22 +49,22 @@ async def test_a_bom_and_uniform_crlf_line_ends_are_kept_and_said_to_be(tools: T
 
 async def test_mixed_line_ends_are_not_continued(tools: Tools, cwd: Path) -> None:
     (cwd / "m.txt").write_bytes(b"a\r\nb\nc\r\n")
-    await tools.write("m.txt", "x\ny\n")
+    await tools.rewrite("m.txt", "x\ny\n")
     assert (cwd / "m.txt").read_bytes() == b"x\ny\n"
 
 
 async def test_a_long_crlf_file_with_one_lf_at_its_end_is_mixed(tools: Tools, cwd: Path) -> None:
     (cwd / "m.txt").write_bytes(b"line\r\n" * 300_000 + b"last\n")
-    await tools.write("m.txt", "x\n")
+    await tools.rewrite("m.txt", "x\n")
     assert (cwd / "m.txt").read_bytes() == b"x\n"
     (cwd / "c.txt").write_bytes(b"line\r\n" * 300_000)
-    await tools.write("c.txt", "x\n")
+    await tools.rewrite("c.txt", "x\n")
     assert (cwd / "c.txt").read_bytes() == b"x\r\n"
 
 
 async def test_a_utf16_file_stays_utf16(tools: Tools, cwd: Path) -> None:
     (cwd / "u.txt").write_bytes("old\r\n".encode("utf-16"))
-    await tools.write("u.txt", "new é\n")
+    await tools.rewrite("u.txt", "new é\n")
     assert (cwd / "u.txt").read_bytes() == "new é\r\n".encode("utf-16")
 
 
@@ -85,7 +87,7 @@ async def test_links_are_written_through_and_modes_are_kept(tools: Tools, cwd: P
     (cwd / "sub/link2").symlink_to("../zshrc")
 
     async def change(name: str, old: str, new: str) -> None:
-        answer = await (tools.write(name, f"{new} text\n") if tool == "write" else tools.edit(name, (old, new)))
+        answer = await (tools.rewrite(name, f"{new} text\n") if tool == "write" else tools.edit(name, (old, new)))
         assert not answer.is_error
 
     await change("zshrc", "old", "new")
@@ -123,7 +125,7 @@ async def test_all_hard_links_of_a_file_see_the_change(tools: Tools, cwd: Path, 
     (cwd / "one").write_text("old text, somewhat longer\n")
     os.link(cwd / "one", cwd / "two")
     answer = await (
-        tools.write("one", "new\n") if tool == "write" else tools.edit("one", ("old text, somewhat longer", "new"))
+        tools.rewrite("one", "new\n") if tool == "write" else tools.edit("one", ("old text, somewhat longer", "new"))
     )
     assert not answer.is_error
     assert (cwd / "two").read_text() == "new\n"
@@ -136,7 +138,7 @@ async def test_the_owner_is_kept_where_that_can_be_shown(tools: Tools, cwd: Path
     if os.getuid() == 0:
         os.chown(path, 12_345, 12_345)
     before = path.stat()
-    await tools.write("theirs", "new")
+    await tools.rewrite("theirs", "new")
     after = path.stat()
     assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
 
@@ -145,7 +147,7 @@ async def test_extended_attributes_are_kept(tools: Tools, cwd: Path) -> None:
     path = cwd / "tagged"
     path.write_text("old")
     os.setxattr(path, "user.tag", b"kept")
-    await tools.write("tagged", "new")
+    await tools.rewrite("tagged", "new")
     assert os.getxattr(path, "user.tag") == b"kept"
 
 
@@ -167,8 +169,8 @@ async def test_a_file_in_the_place_of_a_folder_is_an_error(tools: Tools, cwd: Pa
 
 async def test_a_read_only_file_is_not_replaced(tools: Tools, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (cwd / "locked").write_text("old")
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    assert "read-only" in (await tools.write("locked", "new")).text
+    monkeypatch.setattr(os, "access", lambda path, mode, **more: mode != os.W_OK)
+    assert "read-only" in (await tools.rewrite("locked", "new")).text
     assert "read-only" in (await tools.edit("locked", ("old", "new"))).text
     assert (cwd / "locked").read_text() == "old"
 
@@ -198,6 +200,7 @@ async def test_a_disk_that_is_full_half_way_leaves_the_old_content(
     keep.write_bytes(b"keep this line\n" * 140)
     if links == 2:
         os.link(keep, cwd / "other.txt")
+    await tools.read("keep.txt")
     before, files = hashlib.sha256(keep.read_bytes()).hexdigest(), names(cwd)
     with monkeypatch.context() as patch:
         disk = FakeFullDisk(4096, number)
@@ -217,11 +220,11 @@ async def test_a_rename_that_fails_leaves_the_old_content_and_no_other_file(
 ) -> None:
     (cwd / "keep.txt").write_text("old")
 
-    def fails(self: Path, target: Path) -> None:
+    def fails(*arguments: Any, **more: Any) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(Path, "replace", fails)
-    assert (await tools.write("keep.txt", "new")).is_error
+    monkeypatch.setattr(os, "replace", fails)
+    assert (await tools.rewrite("keep.txt", "new")).is_error
     assert (cwd / "keep.txt").read_text() == "old"
     assert names(cwd) == ["keep.txt"]
 
@@ -232,12 +235,12 @@ async def test_a_file_that_cannot_be_replaced_is_written_in_place(
 ) -> None:
     (cwd / "mounted").write_text("old, and longer than the new")
 
-    def fails(self: Path, target: Path) -> None:
+    def fails(*arguments: Any, **more: Any) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(Path, "replace", fails)
+    monkeypatch.setattr(os, "replace", fails)
     inode = (cwd / "mounted").stat().st_ino
-    assert not (await tools.write("mounted", "new")).is_error
+    assert not (await tools.rewrite("mounted", "new")).is_error
     assert (cwd / "mounted").read_text() == "new"
     assert (cwd / "mounted").stat().st_ino == inode
     assert names(cwd) == ["mounted"]
@@ -250,7 +253,8 @@ LIMITED = """
     from agentcli.tools.toolset import ToolOptions, create_toolset
 
     async def main():
-        toolset = create_toolset(ToolOptions(cwd=Path(sys.argv[1])), ["write"])
+        toolset = create_toolset(ToolOptions(cwd=Path(sys.argv[1])), ["write", "read"])
+        await toolset.tools[1].execute("0", {"path": "keep.txt"}, AbortController().signal)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         try:
             await toolset.tools[0].execute("1", {"path": "keep.txt", "content": "x" * 100_000}, AbortController().signal)
@@ -276,9 +280,11 @@ def test_no_reader_ever_sees_a_part_of_the_new_content(cwd: Path) -> None:
         import sys
         from pathlib import Path
         from agentcli.tools.atomic_write import write_atomically
+        from agentcli.tools.file_place import FilePlace
         path = Path(sys.argv[1])
         for turn in range(300):
-            write_atomically(path, [b"ab"[turn % 2 : turn % 2 + 1] * 300_000])
+            with FilePlace(path) as place:
+                write_atomically(place, [b"ab"[turn % 2 : turn % 2 + 1] * 300_000], place.status())
     """
     path = cwd / "f"
     path.write_bytes(b"a" * 300_000)
@@ -291,7 +297,7 @@ def test_no_reader_ever_sees_a_part_of_the_new_content(cwd: Path) -> None:
 
 def test_an_error_names_the_file_and_the_reason_in_one_line(cwd: Path) -> None:
     with pytest.raises(ToolError, match=r"no/such/folder/x was not written: No such file or directory") as caught:
-        write_atomically(cwd / "no/such/folder/x", [b""])
+        write_atomically(FilePlace(cwd / "no/such/folder/x"), [b""], None)
     assert "\n" not in str(caught.value)
 
 
@@ -332,9 +338,55 @@ async def test_an_edit_does_not_make_an_outside_change_seen(tools: Tools, cwd: P
     assert (await tools.write("a.txt", "three\n")).is_error
 
 
-async def test_a_file_that_was_never_read_is_overwritten_and_said_to_have_been_there(tools: Tools, cwd: Path) -> None:
+async def test_a_file_that_was_never_read_is_not_overwritten_and_the_model_is_told_what_to_do(
+    tools: Tools, cwd: Path
+) -> None:
     (cwd / "a.txt").write_text("one\n")
+    for name in ("a.txt", "./a.txt", str(cwd / "a.txt"), "@a.txt"):
+        answer = await tools.write(name, "two\n")
+        assert answer.is_error
+        assert "exists" in answer.text and "read it first" in answer.text and "edit" in answer.text
+    assert (cwd / "a.txt").read_text() == "one\n"
+    await tools.read("a.txt", offset=1, limit=1)
     assert (await tools.write("a.txt", "two\n")).text.startswith("Overwrote")
+
+
+async def test_a_file_made_by_a_command_or_found_by_a_search_has_not_been_read(tools: Tools, cwd: Path) -> None:
+    await tools.bash("echo one > a.txt; cat a.txt")
+    await tools("grep", {"pattern": "one"})
+    assert (await tools.write("a.txt", "two\n")).is_error
+    assert (cwd / "a.txt").read_text() == "one\n"
+
+
+async def test_an_empty_file_and_one_that_the_model_made_or_edited_may_be_written(tools: Tools, cwd: Path) -> None:
+    (cwd / "empty").touch()
+    (cwd / "edited").write_text("one\n")
+    await tools.edit("edited", ("one", "two"))
+    await tools.write("made", "one\n")
+    for name in ("empty", "edited", "made", "empty"):
+        assert (await tools.write(name, "new\n")).text.startswith("Overwrote")
+
+
+async def test_a_file_that_cannot_be_shown_as_text_may_be_written_when_the_model_was_told_so(
+    tools: Tools, cwd: Path
+) -> None:
+    (cwd / "a.bin").write_bytes(bytes(range(32)) * 3)
+    assert (await tools.write("a.bin", "x")).is_error
+    assert "binary" in (await tools.read("a.bin")).text
+    assert not (await tools.write("a.bin", "x")).is_error
+
+
+async def test_what_the_conversation_tells_counts_as_read_unless_it_has_changed_since(tools: Tools, cwd: Path) -> None:
+    for name in ("same", "changed", "other"):
+        (cwd / name).write_text("one\n")
+    (cwd / "link").symlink_to("same")
+    now = (cwd / "other").stat().st_mtime_ns // 1_000_000
+    tools.toolset.files.known.recall = lambda: [(str(cwd / "link"), now), (str(cwd / "changed"), now - 1000)]
+    assert not (await tools.write("same", "two\n")).is_error
+    assert "changed on disk" in (await tools.write("changed", "two\n")).text
+    assert "have not read it" in (await tools.write("other", "two\n")).text
+    assert "had changed on disk" in (await tools.edit("changed", ("one", "two"))).text
+    assert (await tools.write("changed", "three\n")).is_error
 
 
 async def test_a_file_that_is_gone_since_it_was_read_is_made_again(tools: Tools, cwd: Path) -> None:

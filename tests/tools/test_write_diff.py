@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.write import MAX_DIFF_BYTES, write_file
 
@@ -12,7 +13,11 @@ def diff(tmp_path: Path, old: bytes | None, new: str) -> str:
     path = tmp_path / "file"
     if old is not None:
         path.write_bytes(old)
-    return write_file(path, new, KnownFiles()).diff
+    known = KnownFiles()
+    with FilePlace(path) as place:
+        if (status := place.status()) is not None:
+            known.seen(path, status)
+        return write_file(place, new, known).diff
 
 
 @pytest.mark.parametrize(
