@@ -1,8 +1,8 @@
 """Proxies: which one of the environment a request goes through. Only what concerns the request's host is looked at.
 
-`https_proxy` (for an https URL) or `http_proxy`, then `all_proxy`; each also in capitals, which weigh less; an empty one
-is none. `no_proxy` lists hosts that are reached directly, separated by commas: a host with all below it, with or without
-a port, an address, a network (`10.0.0.0/8`), or `*`. An entry that is none of these is passed over.
+`https_proxy` (for an https URL) or `http_proxy`, then `all_proxy`; each also in capitals, which weigh less; an empty
+one is none. `no_proxy` lists hosts that are reached directly, separated by commas: a host with all below it, with or
+without a port, an address, a network (`10.0.0.0/8`), or `*`. An entry that is none of these is passed over.
 """
 
 import os

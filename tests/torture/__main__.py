@@ -1,10 +1,13 @@
-"""Sessions under torture.
+"""Sessions and answers under torture.
 
     python -m tests.torture [--short]
 
 300 rounds of `kill -9` at random moments while a session is written: after each it opens, every entry that was
 acknowledged is there, the context can be built, and the next append is sound. The same on a disk that is full (a limit on
 the file's size, and a file system of 1 MiB where one can be mounted). Two writers: one is refused. `--short`: 15 rounds.
+
+200 rounds of answers of each wire API with random finish reasons and cuts: none is done unless its server said so.
+`--short`: 20.
 """
 
 import os
@@ -23,6 +26,7 @@ from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.line_scan import scan_lines
 from agentcli.sessions.session import Session
 from agentcli.sessions.tree import tree_lines
+from tests.torture.endings import endings
 
 ROOT = Path(__file__).parents[2]
 
@@ -158,6 +162,7 @@ def main(arguments: list[str]) -> int:
         full_by_limit(folder, 5 if short else 60)
         full_file_system(folder)
         two_writers(folder)
+    endings(20 if short else 200)
     return 0
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.torture.__main__ import full_by_limit, kill_rounds, two_writers
+from tests.torture.endings import endings
 
 
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path):
@@ -15,3 +16,7 @@ def test_a_full_disk_ends_nothing_and_file_and_memory_agree(tmp_path: Path):
 
 def test_two_writers_never_have_one_session(tmp_path: Path):
     two_writers(tmp_path)
+
+
+def test_no_answer_is_done_unless_its_server_said_so():
+    endings(20)
