@@ -26,7 +26,7 @@ from agentcli.agent.assistant_events import (
     ToolCallEndEvent,
     ToolCallStartEvent,
 )
-from agentcli.agent.errors import AgentcliError
+from agentcli.agent.errors import AgentcliError, BadResponseError
 from agentcli.agent.messages import (
     AssistantContent,
     AssistantMessage,
@@ -38,6 +38,9 @@ from agentcli.agent.messages import (
     now_ms,
 )
 from agentcli.agent.models import Model
+
+MAX_BLOCKS = 2000
+"""Blocks of one message: no model has that much to say apart."""
 
 
 class _Kind(Enum):
@@ -81,6 +84,8 @@ class _Block:
 class PartialMessage:
     """Args:
     model: the model that answers; its names are stamped on the message.
+
+    What begins a block raises BadResponseError when there are `MAX_BLOCKS`.
     """
 
     role = "assistant"
@@ -92,6 +97,8 @@ class PartialMessage:
         self.closed = False
         """Whether `done` or `error` was said: nothing may follow."""
         self._blocks: list[_Block] = []
+        self._speaking = -1
+        """The place of the block of text or thinking that is open; there is one at most."""
 
     @property
     def content(self) -> list[AssistantContent]:
@@ -129,7 +136,7 @@ class PartialMessage:
     def toolcall_start(self, id: str, name: str) -> list[AssistantMessageEvent]:
         """A new call. Its `content_index`, for `toolcall_delta`, is that of the event that comes last."""
         events = self.end_text()
-        self._blocks.append(_Block(_Kind.TOOL_CALL, id, name))
+        self._append(_Block(_Kind.TOOL_CALL, id, name))
         return [*events, ToolCallStartEvent(len(self._blocks) - 1, id, name)]
 
     def toolcall_delta(self, content_index: int, delta: str) -> list[AssistantMessageEvent]:
@@ -158,6 +165,8 @@ class PartialMessage:
         if not block.open:
             return []
         block.open = False
+        if content_index == self._speaking:
+            self._speaking = -1
         match content := block.content():
             case TextContent():
                 return [TextEndEvent(content_index, content.text)]
@@ -168,15 +177,11 @@ class PartialMessage:
 
     def end_text(self) -> list[AssistantMessageEvent]:
         """End what is open of text and thinking."""
-        return self.end_blocks(_Kind.TEXT, _Kind.THINKING)
+        return self.end_block(self._speaking) if self._speaking >= 0 else []
 
-    def end_blocks(self, *kinds: _Kind) -> list[AssistantMessageEvent]:
-        """End every open block (of these kinds)."""
-        ended: list[AssistantMessageEvent] = []
-        for index, block in enumerate(self._blocks):
-            if block.open and (not kinds or block.kind in kinds):
-                ended += self.end_block(index)
-        return ended
+    def end_blocks(self) -> list[AssistantMessageEvent]:
+        """End every open block."""
+        return [event for index in range(len(self._blocks)) for event in self.end_block(index)]
 
     def done(self, reason: StopReason) -> list[AssistantMessageEvent]:
         """End the stream. Calls make the reason `tool_calls`, whatever the server called it, unless it is `length`."""
@@ -202,10 +207,15 @@ class PartialMessage:
         if blocks and blocks[-1].kind is kind and blocks[-1].open:
             return [], len(blocks) - 1
         events = self.end_text()
-        blocks.append(_Block(kind))
-        index = len(blocks) - 1
+        self._append(_Block(kind))
+        self._speaking = index = len(blocks) - 1
         start = TextStartEvent if kind is _Kind.TEXT else ThinkingStartEvent
         return [*events, start(index)], index
+
+    def _append(self, block: _Block) -> None:
+        if len(self._blocks) >= MAX_BLOCKS:
+            raise BadResponseError(f"{self.model.provider} sent an answer of more than {MAX_BLOCKS} blocks and calls")
+        self._blocks.append(block)
 
     def _abandon_blocks(self) -> list[AssistantMessageEvent]:
         """End open text and thinking; an open call ends too, as the fragment it is."""

@@ -67,8 +67,9 @@ def build_settings(table: dict[str, Any], refuse: Refuse) -> Settings:
         name: convert(provider, ProviderSettings, f"providers.{name}", refuse) for name, provider in providers.items()
     }
     settings = msgspec.structs.replace(convert(table, Settings, "", refuse), providers=converted)
-    if not settings.bash_timeout > 0:
-        raise refuse("bash_timeout", "Expected seconds > 0")
+    for name in ("bash_timeout", "first_token_timeout", "idle_timeout"):
+        if not getattr(settings, name) > 0:
+            raise refuse(name, "Expected seconds > 0")
     if not settings.notify_after >= 0:
         raise refuse("notify_after", "Expected seconds >= 0")
     for name in ("reserve_tokens", "keep_recent_tokens"):

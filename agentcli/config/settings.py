@@ -127,6 +127,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME
     """`one-at-a-time` or `all`: how many steering messages the model gets at once."""
     follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME
+    first_token_timeout: float = 600.0
+    """Seconds that a model's server may take to begin its answer."""
+    idle_timeout: float = 300.0
+    """Seconds that may pass in an answer before the next piece of it; comments and pings are none."""
     retry: RetrySettings = RetrySettings()
     compaction: CompactionSettings = CompactionSettings()
     providers: dict[str, ProviderSettings] = {}

@@ -26,7 +26,7 @@ from agentcli.providers.anthropic_messages import _Answer
 from agentcli.providers.classify import error_of_body, error_of_event, error_of_response, one_line
 from agentcli.providers.endpoint import shown_url
 from agentcli.providers.http import HttpClients, import_httpx
-from agentcli.providers.post import Call, _drain, _network_error, _read, mask_secrets
+from agentcli.providers.post import Call, _network_error, _read, answer_limit, stream_answer, too_long
 from agentcli.providers.sse import SseEvent
 from agentcli.providers.wire_json import to_json
 
@@ -41,23 +41,11 @@ async def stream(
 ) -> AsyncGenerator[AssistantMessageEvent, None]:
     """Ask the model; see `stream_client` for the contract."""
     call = await signed_call(CLOUD, model, context, options, clients)
-    answer = _Answer(model, context)
-    yield answer.partial.start()
-    try:
-        async with _post(call, options, clients) as batches:
-            async for batch in batches:
-                for name, data in batch:
-                    for event in answer.take(name, data):
-                        yield event
-                if answer.complete:
-                    await _drain(batches)
-                    break
-        for event in answer.end():
+    async with aclosing(
+        stream_answer(call, _Answer(model, context, options), options, clients, sender=_post)
+    ) as events:
+        async for event in events:
             yield event
-    except ProviderError as error:
-        error.message = mask_secrets(call, error.message)
-        error.args = (error.message,)
-        raise
 
 
 @asynccontextmanager
@@ -89,7 +77,11 @@ async def _batches(call: Call, response: "httpx.Response") -> AsyncGenerator[lis
 
     provider = call.model.provider
     buffer = EventStreamBuffer()
+    left = answer_limit(call.model)
     async for chunk in response.aiter_bytes():
+        left -= len(chunk)
+        if left < 0:
+            raise too_long(call)
         buffer.add_data(chunk)
         batch: list[SseEvent] = []
         failed: ProviderError | None = None

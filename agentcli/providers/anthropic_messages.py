@@ -13,7 +13,7 @@ from msgspec import Struct
 from agentcli.agent.assistant_events import AssistantMessageEvent, ThinkingStartEvent, ToolCallStartEvent
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import BadResponseError, RefusedError
-from agentcli.agent.messages import StopReason
+from agentcli.agent.messages import StopReason, TextContent, ToolCall
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.providers.anthropic_messages_body import request_body
@@ -21,8 +21,10 @@ from agentcli.providers.classify import error_of_event, one_line
 from agentcli.providers.compat import compat_of
 from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.endpoint import endpoint
+from agentcli.providers.finish_reasons import stop_reason_of
 from agentcli.providers.http import HttpClients, clean_key, headers_of
 from agentcli.providers.post import Call, histories_for, stream_answer
+from agentcli.providers.think_tags import AnswerText, think_tags_of
 from agentcli.providers.tool_names import new_call_id, real_names
 from agentcli.providers.wire_json import decode_event
 
@@ -66,12 +68,6 @@ class Event(Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(Event)
 
-_STOP_REASONS = {
-    "max_tokens": StopReason.LENGTH,
-    "model_context_window_exceeded": StopReason.LENGTH,
-    "tool_use": StopReason.TOOL_CALLS,
-}
-
 
 def stream(
     model: Model, context: Context, options: StreamOptions, clients: HttpClients
@@ -86,14 +82,15 @@ def stream(
         body=request_body(model, context, options, compat, histories_for(options, clients)),
         api_key=key,
     )
-    return stream_answer(call, _Answer(model, context), options, clients)
+    return stream_answer(call, _Answer(model, context, options), options, clients)
 
 
 class _Answer:
     """One answer as its events arrive."""
 
-    def __init__(self, model: Model, context: Context) -> None:
+    def __init__(self, model: Model, context: Context, options: StreamOptions) -> None:
         self.partial = PartialMessage(model)
+        self._text = AnswerText(self.partial, think_tags_of(model, compat_of(model), options))
         self.complete = False
         self._model = model
         self._real_names = real_names(tool.name for tool in context.tools)
@@ -132,18 +129,25 @@ class _Answer:
         return []
 
     def end(self) -> list[AssistantMessageEvent]:
-        provider = self._model.provider
+        provider, reason = self._model.provider, StopReason.DONE
         if self._stop_reason == "refusal":
             raise RefusedError(f"{provider} refused to answer: {_explanation(self._stop_details)}")
-        if not self.complete:
-            raise BadResponseError(f"the answer of {provider} was cut off: it ended without `message_stop`")
-        return self.partial.done(_STOP_REASONS.get(self._stop_reason, StopReason.DONE))
+        if self._stop_reason:
+            reason = stop_reason_of(self._stop_reason, field="stop_reason", provider=provider)
+        if not self.complete or not (self._stop_reason or self._is_whole()):
+            lacks = "a `stop_reason`" if self.complete else "`message_stop`"
+            raise BadResponseError(f"the answer of {provider} was cut off: it ended without {lacks}")
+        return [*self._text.end(), *self.partial.done(reason)]
+
+    def _is_whole(self) -> bool:
+        """Whether an answer without a reason may be taken for complete: some servers never give one."""
+        return not self._places and any(isinstance(block, TextContent | ToolCall) for block in self.partial.content)
 
     def _start_block(self, index: int, block: ContentBlock) -> list[AssistantMessageEvent]:
         partial = self.partial
         match block.type:
             case "text":
-                return partial.text(block.text) if block.text else []
+                return self._text.take(block.text) if block.text else []
             case "thinking":
                 events = partial.thinking_start()
                 self._places[index] = cast("ThinkingStartEvent", events[-1]).content_index
@@ -166,7 +170,7 @@ class _Answer:
 
     def _take_delta(self, index: int, delta: Delta) -> list[AssistantMessageEvent]:
         if delta.text is not None:
-            return self.partial.text(delta.text) if delta.text else []
+            return self._text.take(delta.text) if delta.text else []
         if delta.thinking is not None:
             return self.partial.thinking(delta.thinking) if delta.thinking else []
         if delta.partial_json is not None:
@@ -179,7 +183,7 @@ class _Answer:
     def _stop_block(self, index: int) -> list[AssistantMessageEvent]:
         place = self._places.pop(index, None)
         if place is None:
-            return self.partial.end_text()
+            return [*self._text.end_block(), *self.partial.end_text()]
         whole = self._whole_inputs.pop(index, None)
         events = self.partial.toolcall_delta(place, msgspec.json.encode(whole).decode()) if whole else []
         return [*events, *self.partial.end_block(place)]

@@ -34,7 +34,7 @@ async def stream(
     call = await signed_call(CLOUD, model, context, options, clients)
     sending = msgspec.structs.replace(options, on_payload=None)  # it was asked before the request was signed
     try:
-        async with aclosing(stream_answer(call, _Answer(model, context), sending, clients)) as events:
+        async with aclosing(stream_answer(call, _Answer(model, context, options), sending, clients)) as events:
             async for event in events:
                 yield event
     except AuthError as error:

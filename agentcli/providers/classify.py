@@ -41,6 +41,8 @@ _OVERFLOW = r"""(?ix)
     | exceed(s|ed)?\s(the\s)?(model'?s?\s)?(maximum\s)?(input\s)?token\slimit
     | reduce\sthe\slength\sof\s(the\s|your\s)?(messages|prompt|input)
     | too\slarge\sfor\smodel\swith\b.{0,40}?context
+    | context\sshift\sis\s(disabled|not\ssupported) | context_window_exceeded
+    | context\s(length|window|size)\b.{0,40}?\b(full|reached)\b
 """
 _NOT_OVERFLOW = (
     r"(?i)rate.?limit|tokens?\sper\s(min|hour|day)|\b[tr]p[md]\b|throttl|too many requests|quota"
@@ -66,6 +68,10 @@ _BY_NAME: tuple[tuple[str, type[ProviderError]], ...] = (
     (r"(?i)invalid_request|invalid_argument|bad_?request|unprocessable|validation", BadRequestError),
 )
 """What an error calls itself, in `type`, `code` or `status`."""
+
+_LEVEL = r"(?i)reasoning|thinking|\beffort\b"
+_NO_LEVEL = r"(?i)reasoning_content|thinking.{0,3} blocks?|signature|thought_signature|image"
+"""Words of an error about a thinking level; and of those that are about something else that has to do with thinking."""
 
 _BUSY = r"(?i)overload|at capacity|\bbusy\b|try again later|temporarily"
 _SLOW_DOWN = r"(?i)rate.?limit|too many requests"
@@ -107,6 +113,8 @@ def error_of_response(
         hint = "set `base_url` to the new place"
     elif kind is AuthError:
         hint = key_hint
+    elif kind is BadRequestError and re.search(_LEVEL, text) and not re.search(_NO_LEVEL, text):
+        hint = "choose another level (--model NAME:LEVEL, /thinking), or correct `thinking_levels` of the model"
     return kind(message, hint=hint, status=status, retry_after=wait)
 
 

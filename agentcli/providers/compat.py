@@ -38,6 +38,10 @@ class Compat(Struct, frozen=True, kw_only=True):
     (`enable_thinking`), `template` (`chat_template_kwargs: {enable_thinking}`: vLLM, llama.cpp), `none`.
     anthropic-messages: `budget` (tokens, the default), `adaptive` (the model decides, guided by an effort)."""
 
+    think_tags: Literal["", "none", "leading", "opened"] = ""
+    """Whether the model thinks in its text: `leading` between tags such as `<think>` and `</think>` at its start;
+    `opened` too, and where the server's template has already opened the tag, so that only its end comes. Empty is
+    what is known of the model or server (`think_tags`)."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """chat completions: the name of the output limit."""
     system_role: Literal["system", "developer"] = "system"
@@ -78,13 +82,21 @@ _HOSTS: dict[str, dict[str, Any]] = {
 
 def compat_of(model: Model) -> Compat:
     """The switches for a model. Raises ConfigError if one has a value it cannot have."""
-    known = _HOSTS.get(urlsplit(model.base_url.strip()).hostname or "", {})
+    known = _HOSTS.get(host_of(model.base_url), {})
     try:
         return msgspec.convert({**known, **model.compat}, Compat)
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"`compat` of {model.full_id}: {error}", hint="correct it in the configuration of the provider or the model"
         ) from error
+
+
+def host_of(base_url: str) -> str:
+    """The host of a base URL, in lower case; empty if it has none, or is no URL (`endpoint` says what is wrong)."""
+    try:
+        return urlsplit(base_url.strip()).hostname or ""
+    except ValueError:
+        return ""
 
 
 _PLACES = ("region", "project", "profile")

@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from agentcli.agent.errors import ConfigError
 
 _VERSION = re.compile(r"v\d+([a-z]+\d*)?")
+_PLACE = re.compile(r"(?:.*@)?(?:\[[^\[\]\s]+\]|[^\[\]:\s]+)(?::\d*)?")
 _SECRET_PARAMETER = re.compile(r"(?i)([?&][^=&]*(?:key|token|secret|sig|pass)[^=&]*=)[^&#]*")
 _USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/?#@\s]*@")
 
@@ -55,7 +56,7 @@ def _split(base_url: str) -> SplitResult:
         raise ConfigError("the provider has no `base_url`", hint="set it in the configuration of the provider")
     try:
         split = urlsplit(url)
-        port_is_valid = split.port is None or split.port > 0
+        port_is_valid = bool(_PLACE.fullmatch(split.netloc)) and (split.port is None or split.port > 0)
     except ValueError:
         split, port_is_valid = urlsplit(""), False
     if split.scheme in ("http", "https") and split.hostname and port_is_valid:

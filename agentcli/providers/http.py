@@ -6,11 +6,12 @@ and 17 ms (of a second that a person waits for).
 
 import asyncio
 import logging
+import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from agentcli.agent.context import StreamOptions
 from agentcli.agent.errors import ConfigError, CredentialsError
@@ -18,6 +19,7 @@ from agentcli.agent.models import Model
 from agentcli.providers.classify import one_line
 from agentcli.providers.endpoint import origin
 from agentcli.providers.history import Histories
+from agentcli.providers.proxies import Proxy, proxy_for
 
 if TYPE_CHECKING:
     import ssl
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT_TIMEOUT_S = 15.0
+FIRST_TOKEN_TIMEOUT_S = 600.0
+"""So long a server may think about its first word: local ones read a long prompt before it."""
 IDLE_TIMEOUT_S = 300.0
-"""So long a server may say nothing: local ones read a long prompt before their first word."""
+"""So long it may say nothing after that."""
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -34,11 +38,11 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 class HttpClients:
     """One `httpx.AsyncClient` for each origin, kept open from turn to turn, as long as the event loop lives.
 
-    Proxies (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`) and certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) come from the
-    environment.
+    Proxies (`proxies`) and certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) come from the environment.
 
     Args:
-        idle_timeout_s: seconds without a byte after which an answer is given up.
+        first_token_timeout_s: seconds after which an answer that has not begun is given up.
+        idle_timeout_s: seconds without progress after which an answer is given up that has.
         key_source: where the key of a provider comes from (`OPENAI_API_KEY` …), for error messages; by its name.
     """
 
@@ -46,10 +50,12 @@ class HttpClients:
         self,
         *,
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        first_token_timeout_s: float = FIRST_TOKEN_TIMEOUT_S,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
         key_source: Callable[[str], str] | None = None,
     ) -> None:
         self.connect_timeout_s = connect_timeout_s
+        self.first_token_timeout_s = first_token_timeout_s
         self.idle_timeout_s = idle_timeout_s
         self.key_source = key_source
         self.histories = Histories()
@@ -87,34 +93,47 @@ class HttpClients:
         httpx = import_httpx()
         if (logger := logging.getLogger("httpx")).level == logging.NOTSET:
             logger.setLevel(logging.WARNING)  # below that it logs every URL, and a URL may hold a key
-        timeout = httpx.Timeout(self.idle_timeout_s, connect=self.connect_timeout_s, pool=None)
+        # How long an answer may take, `Liveness` says: bytes that mean nothing would hide from here that it hangs.
+        timeout = httpx.Timeout(None, connect=self.connect_timeout_s)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=90)
-        try:
-            return httpx.AsyncClient(timeout=timeout, limits=limits, verify=self._context(place), trust_env=True)
-        except (ValueError, TypeError, ImportError, httpx.InvalidURL) as error:
-            # The text of the error may hold the proxy's password.
-            raise ConfigError(
-                f"the proxy in the environment cannot be used ({type(error).__name__})",
-                hint="set HTTPS_PROXY, HTTP_PROXY and ALL_PROXY to an http:// or https:// URL, or unset them",
-            ) from None
+        proxy = proxy_for(place)
+        tls = place.startswith("https:") or (proxy is not None and proxy.url.startswith("https:"))
+        context = self._context(needed=tls)
+        through = _httpx_proxy(proxy, context) if proxy else None
+        return httpx.AsyncClient(timeout=timeout, limits=limits, verify=context, proxy=through, trust_env=False)
 
-    def _context(self, place: str) -> "ssl.SSLContext":
+    def _context(self, *, needed: bool) -> "ssl.SSLContext":
         import ssl  # 4 ms, and httpx needs it anyway
 
         import httpx
 
-        if not place.startswith("https:") and not _has_tls_proxy():
+        if not needed:
             # Never used: a context with certificates costs 17 ms, an empty one 1.
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if self._tls is None:
+            name = "SSL_CERT_FILE" if os.environ.get("SSL_CERT_FILE") else "SSL_CERT_DIR"
             try:
+                if name == "SSL_CERT_DIR" and (folder := os.environ.get(name)):
+                    next(Path(folder).iterdir(), None)  # OpenSSL would pass over one that is not there
                 self._tls = httpx.create_ssl_context()
             except (OSError, ssl.SSLError) as error:
+                value, why = os.environ.get(name, ""), getattr(error, "strerror", None) or str(error)
                 raise ConfigError(
-                    f"the certificates of SSL_CERT_FILE or SSL_CERT_DIR cannot be read: {error}",
-                    hint="correct the variable, or unset it",
+                    f"the certificates of {name} ({one_line(value, 200)}) cannot be read: {one_line(why, 200)}",
+                    hint=f"correct {name}, or unset it",
                 ) from error
         return self._tls
+
+
+def _httpx_proxy(proxy: Proxy, context: "ssl.SSLContext") -> "httpx.Proxy":
+    import httpx
+
+    try:
+        return httpx.Proxy(proxy.url, ssl_context=context if proxy.url.startswith("https:") else None)
+    except (ValueError, httpx.InvalidURL):
+        raise ConfigError(
+            f"the proxy in {proxy.variable} ({proxy.shown}) is no URL", hint=f"correct {proxy.variable}, or unset it"
+        ) from None
 
 
 def import_httpx() -> Any:
@@ -133,24 +152,6 @@ def import_httpx() -> Any:
     else:
         import httpx
     return httpx
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy of the environment that a request to this URL goes through, without user and password."""
-    from urllib.request import getproxies, proxy_bypass  # 11 ms, and httpx has imported it
-
-    split = urlsplit(url)
-    if proxy_bypass(split.netloc.rpartition("@")[2]):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(split.scheme) or proxies.get("all")
-    return origin(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
-
-
-def _has_tls_proxy() -> bool:
-    from urllib.request import getproxies  # 11 ms, and httpx has imported it
-
-    return any(proxy.startswith("https:") for proxy in getproxies().values())
 
 
 def clean_key(key: str | None, *, source: str = "the API key") -> str | None:

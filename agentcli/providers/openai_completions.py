@@ -21,10 +21,12 @@ from agentcli.providers.classify import error_of_event, one_line
 from agentcli.providers.compat import Compat, compat_of
 from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.endpoint import endpoint
+from agentcli.providers.finish_reasons import stop_reason_of
 from agentcli.providers.http import HttpClients, clean_key, headers_of
 from agentcli.providers.openai_completions_body import request_body
 from agentcli.providers.post import Call, histories_for, stream_answer
 from agentcli.providers.reasoning_deltas import ReasoningDeltas
+from agentcli.providers.think_tags import AnswerText, think_tags_of
 from agentcli.providers.tool_names import new_call_id, real_names
 from agentcli.providers.wire_json import decode_event
 
@@ -71,18 +73,6 @@ class Chunk(Struct, gc=False):
 _decoder = msgspec.json.Decoder(Chunk)
 _NO_FUNCTION = FunctionDelta()
 
-_STOP_REASONS = {
-    "stop": StopReason.DONE,
-    "end": StopReason.DONE,
-    "eos": StopReason.DONE,
-    "tool_calls": StopReason.TOOL_CALLS,
-    "function_call": StopReason.TOOL_CALLS,
-    "length": StopReason.LENGTH,
-    "max_tokens": StopReason.LENGTH,
-    "model_length": StopReason.LENGTH,
-}
-_REFUSALS = {"content_filter", "refusal", "safety", "recitation", "sensitive"}
-
 
 def stream(
     model: Model, context: Context, options: StreamOptions, clients: HttpClients
@@ -97,7 +87,7 @@ def stream(
         body=request_body(model, context, options, compat, histories_for(options, clients)),
         api_key=key,
     )
-    return stream_answer(call, _Answer(model, context, compat), options, clients)
+    return stream_answer(call, _Answer(model, context, compat, options), options, clients)
 
 
 class _Call:
@@ -113,19 +103,25 @@ class _Call:
 
     def is_whole(self) -> bool:
         text = "".join(self.pieces)
+        self.pieces = [text]
         return bool(text.strip()) and parse_arguments(text) is not None
 
 
 class _Answer:
     """One answer as its chunks arrive."""
 
-    def __init__(self, model: Model, context: Context, compat: Compat) -> None:
+    def __init__(self, model: Model, context: Context, compat: Compat, options: StreamOptions) -> None:
         self.partial = PartialMessage(model)
         self._model = model
         self._compat = compat
         self._real_names = real_names(tool.name for tool in context.tools)
+        self._text = AnswerText(self.partial, think_tags_of(model, compat, options))
         self._finish = ""
+        """The finish reason that came last."""
+        self._went_on = False
+        """Whether more came after a finish reason: some servers give one with every chunk, and it ends nothing."""
         self.complete = False
+        """Whether `[DONE]` came."""
         self._refusal = ""
         self._reasoning = ReasoningDeltas(self.partial, keep_empty=compat.send_reasoning)
         self._calls: dict[object, _Call] = {}
@@ -152,24 +148,30 @@ class _Answer:
         choice = chunk.choices[0]
         if choice.usage:
             self._take_usage(choice.usage)
-        if choice.finish_reason:
-            self._finish = choice.finish_reason.lower()
         events = self._take_delta(choice.delta) if choice.delta else []
+        if self._finish and events:
+            self._went_on = True
+        if choice.finish_reason:
+            self._finish = choice.finish_reason
         if choice.error:
             raise error_of_event(choice.error, provider=self._model.provider)
         return events
 
     def end(self) -> list[AssistantMessageEvent]:
         """The end of the answer. Raises ProviderError if it was refused, or the stream was over before it was."""
-        provider, reason = self._model.provider, self._finish
-        if reason == "error":
-            raise error_of_event("an error without a message", provider=provider)
-        if reason in _REFUSALS or self._refusal:
-            raise RefusedError(f"{provider} refused to answer: {one_line(self._refusal) or reason}")
-        if not reason and not (self.complete and self._is_whole()):
+        provider = self._model.provider
+        reason = StopReason.DONE
+        if self._finish:
+            reason = stop_reason_of(self._finish, field="finish_reason", provider=provider)
+        if self._refusal:
+            raise RefusedError(f"{provider} refused to answer: {one_line(self._refusal)}")
+        if not self.complete and (not self._finish or self._went_on):
+            lacks = "`[DONE]`" if self._finish else "a `finish_reason`"
+            raise BadResponseError(f"the answer of {provider} was cut off: it ended without {lacks}")
+        if not self._finish and not self._is_whole():
             raise BadResponseError(f"the answer of {provider} was cut off: it ended without a `finish_reason`")
-        events = [event for call in self._calls.values() for event in self._name_late(call)]
-        return [*events, *self._reasoning.end(), *self.partial.done(_STOP_REASONS.get(reason, StopReason.DONE))]
+        unnamed = (event for call in self._calls.values() for event in self._name_late(call))
+        return [*self._text.end(), *unnamed, *self._reasoning.end(), *self.partial.done(reason)]
 
     def _is_whole(self) -> bool:
         """Whether an answer that ends with `[DONE]` but without a reason may be taken for complete: some servers never
@@ -186,7 +188,7 @@ class _Answer:
         content = delta.content
         if content.__class__ is str:
             if content:
-                events += self.partial.text(content)
+                events += self._text.take(content)
         elif content:
             events += self._take_parts(content)
         if delta.refusal:
@@ -208,7 +210,7 @@ class _Answer:
                     for text in texts:
                         events += self.partial.thinking(text) if isinstance(text, str) and text else []
                 case {"text": str(text)} if text:
-                    events += self.partial.text(text)
+                    events += self._text.take(text)
                 case _:
                     pass
         return events

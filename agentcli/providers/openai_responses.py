@@ -22,12 +22,14 @@ from agentcli.agent.messages import StopReason
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.providers.classify import error_of_event, one_line
-from agentcli.providers.compat import compat_of
+from agentcli.providers.compat import Compat, compat_of
 from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.endpoint import endpoint
+from agentcli.providers.finish_reasons import stop_reason_of
 from agentcli.providers.http import HttpClients, clean_key, headers_of
 from agentcli.providers.openai_responses_body import request_body
 from agentcli.providers.post import Call, histories_for, stream_answer
+from agentcli.providers.think_tags import AnswerText, think_tags_of
 from agentcli.providers.tool_names import new_call_id, real_names
 from agentcli.providers.wire_json import decode_event
 
@@ -61,14 +63,15 @@ def stream(
         body=request_body(model, context, options, compat, histories_for(options, clients)),
         api_key=key,
     )
-    return stream_answer(call, _Answer(model, context), options, clients)
+    return stream_answer(call, _Answer(model, context, compat, options), options, clients)
 
 
 class _Answer:
     """One answer as its events arrive."""
 
-    def __init__(self, model: Model, context: Context) -> None:
+    def __init__(self, model: Model, context: Context, compat: Compat, options: StreamOptions) -> None:
         self.partial = PartialMessage(model)
+        self._said = AnswerText(self.partial, think_tags_of(model, compat, options))
         self.complete = False
         self._model = model
         self._real_names = real_names(tool.name for tool in context.tools)
@@ -83,7 +86,7 @@ class _Answer:
         if data == b"[DONE]":
             return []
         event = decode_event(_decoder, data, self._model.provider)
-        match event.type or name.decode("ascii", "replace"):
+        match kind := event.type or name.decode("ascii", "replace"):
             case "response.output_text.delta":
                 return self._text(event.output_index, event.delta)
             case "response.function_call_arguments.delta":
@@ -100,7 +103,7 @@ class _Answer:
             case "response.output_item.done":
                 return self._end_item(event.output_index, event.item or {})
             case "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled":
-                self._finish(event.type, event.response or {})
+                self._finish(kind, event.response or {})
             case "error":
                 raise error_of_event(_error_of(event), provider=self._model.provider)
             case _ if event.error:
@@ -115,21 +118,24 @@ class _Answer:
             raise RefusedError(f"{provider} refused to answer: {one_line(self._refusal)}")
         if not self.complete:
             raise BadResponseError(f"the answer of {provider} was cut off: it ended without `response.completed`")
-        return self.partial.done(self._reason)
+        return [*self._said.end(), *self.partial.done(self._reason)]
 
     def _finish(self, type: str, response: dict[str, Any]) -> None:
+        """The end of the response: its status, or the event's if it has none, and why it is incomplete."""
+        provider = self._model.provider
         self._take_usage(response.get("usage"))
-        details = response.get("incomplete_details")
-        reason = str(details.get("reason", "")) if isinstance(details, dict) else ""
+        status = str(response.get("status") or type.removeprefix("response."))
         error = response.get("error")
-        if error or type == "response.failed":
-            raise error_of_event(error or "the response failed", provider=self._model.provider)
-        if type == "response.cancelled":
-            raise BadResponseError(f"{self._model.provider} cancelled its answer")
-        if reason == "content_filter":
-            raise RefusedError(f"{self._model.provider} refused to answer: content filter")
-        if type == "response.incomplete" or response.get("status") == "incomplete":
-            self._reason = StopReason.LENGTH
+        if error or "failed" in (type.removeprefix("response."), status):
+            raise error_of_event(error or "the response failed", provider=provider)
+        if type == "response.incomplete":
+            status = "incomplete"
+        details = response.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, dict) else None
+        word = str(reason or "max_output_tokens") if status == "incomplete" else status
+        self._reason = stop_reason_of(word, field="incomplete reason" if reason else "status", provider=provider)
+        if status == "incomplete" and self._reason is not StopReason.LENGTH:
+            raise BadResponseError(f"{provider} did not complete its answer: {one_line(word, 100)}")
         self.complete = True
 
     def _start_item(self, index: int, item: dict[str, Any]) -> list[AssistantMessageEvent]:
@@ -170,7 +176,14 @@ class _Answer:
         return [*events, *self.partial.end_block(place)]
 
     def _text(self, index: int, delta: Any) -> list[AssistantMessageEvent]:
-        return self._spoken(index, self.partial.text(delta)) if isinstance(delta, str) and delta else []
+        if not isinstance(delta, str) or not delta:
+            return []
+        self._spoke.add(index)
+        events = self._said.take(delta)
+        # What goes back with a message hangs on its text, not on the thinking that stood in it.
+        if len(events) > 1:
+            self._note(index, [event for event in events if isinstance(event, TextStartEvent)])
+        return events
 
     def _thinking(self, index: int, delta: Any) -> list[AssistantMessageEvent]:
         return self._spoken(index, self.partial.thinking(delta)) if isinstance(delta, str) and delta else []

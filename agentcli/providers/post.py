@@ -6,8 +6,8 @@ closes the socket at once.
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack, aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -21,7 +21,9 @@ from agentcli.agent.streaming import resolved
 from agentcli.providers.classify import error_of_body, error_of_response, one_line
 from agentcli.providers.endpoint import origin, shown_url
 from agentcli.providers.history import Histories
-from agentcli.providers.http import HttpClients, import_httpx, proxy_for
+from agentcli.providers.http import HttpClients, import_httpx
+from agentcli.providers.liveness import Liveness
+from agentcli.providers.proxies import proxy_for
 from agentcli.providers.sse import SseEvent, SseParser
 from agentcli.providers.wire_json import to_json
 
@@ -30,6 +32,18 @@ if TYPE_CHECKING:
 
 MAX_ERROR_BYTES = 64 * 1024
 """What is read of an error's body."""
+
+ERROR_BODY_S = 10.0
+"""So long an error's body is waited for: what it is, the status says."""
+
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+"""An answer may have so many bytes, or `BYTES_PER_TOKEN` for each token that its model can write, if that is more."""
+
+BYTES_PER_TOKEN = 512
+"""A delta holds a token or more; with all that servers put around it, it has 100 to 400 bytes."""
+
+EVENTS_AT_ONCE = 200
+"""So many events are in a batch at most. The event loop has its turn after each: one piece may hold many thousands."""
 
 DRAIN_S = 0.25
 """So long the end of the connection is waited for when the answer is complete: only one that was read to its end can
@@ -66,36 +80,55 @@ class Call(Struct, frozen=True, kw_only=True):
     """As `clean_key` gives it; here only to be kept out of error messages."""
 
 
+Sender = Callable[[Call, StreamOptions, HttpClients], AbstractAsyncContextManager[AsyncIterator[list[SseEvent]]]]
+
+
 def histories_for(options: StreamOptions, clients: HttpClients) -> Histories:
     """What is remembered from request to request; nothing if somebody may change the body of this one."""
     return Histories() if options.on_payload else clients.histories
 
 
 async def stream_answer(
-    call: Call, answer: Answer, options: StreamOptions, clients: HttpClients
+    call: Call, answer: Answer, options: StreamOptions, clients: HttpClients, *, sender: "Sender | None" = None
 ) -> AsyncGenerator[AssistantMessageEvent, None]:
     """Make the call and yield the events of its answer.
+
+    Args:
+        sender: sends the request and reads events from what comes back; None is `post`.
 
     Raises:
         ProviderError, ConfigError: see `post`, and what `answer` raises. What had streamed is in `answer.partial`.
     """
     yield answer.partial.start()
+    watch = Liveness(clients.first_token_timeout_s, clients.idle_timeout_s, shown_url(origin(call.url)))
     take = answer.take
     try:
-        async with post(call, options, clients) as batches:
+        async with (sender or post)(call, options, clients) as batches:
             async for batch in batches:
+                watch.waiting = False
                 for name, data in batch:
-                    for event in take(name, data):
-                        yield event
+                    if events := take(name, data):
+                        watch.events = events
+                        for event in events:
+                            yield event
                 if answer.complete:
+                    watch.close()
                     await _drain(batches)
                     break
+                watch.waiting = True
+        watch.close()
         for event in answer.end():
             yield event
+    except asyncio.CancelledError:
+        if error := watch.error():
+            raise error from None
+        raise
     except ProviderError as error:
         error.message = mask_secrets(call, error.message)
         error.args = (error.message,)
         raise
+    finally:
+        watch.close()
 
 
 async def _drain(batches: AsyncIterator[list[SseEvent]]) -> None:
@@ -150,32 +183,55 @@ async def _batches(call: Call, response: "httpx.Response") -> AsyncGenerator[lis
     parser = SseParser()
     sure = "event-stream" in response.headers.get("content-type", "")
     held = b""
+    left = answer_limit(call.model)
     chunks = response.aiter_bytes()
     async for chunk in chunks:
+        left -= len(chunk)
+        if left < 0:
+            raise too_long(call)
         if not sure:
             # Some servers stream under another content type; what begins like JSON or HTML is no stream.
-            held += chunk
-            if not (start := held.lstrip(_BLANKS)):
+            if not (start := (held + chunk).lstrip(_BLANKS)):
+                held = (held + chunk)[-len(_BLANKS) :]
                 continue
             if start[:1] in b"{[<":
-                raise error_of_body(await _read(chunks, held), url=shown_url(call.url), provider=call.model.provider)
-            sure, chunk = True, held
-        if events := parser.feed(chunk):
+                raise error_of_body(
+                    await _read(chunks, held + chunk), url=shown_url(call.url), provider=call.model.provider
+                )
+            sure, chunk = True, held + chunk
+        events = parser.feed(chunk)
+        if 0 < len(events) <= EVENTS_AT_ONCE:
             yield events
+            continue
+        for start in range(0, len(events), EVENTS_AT_ONCE):
+            yield events[start : start + EVENTS_AT_ONCE]
+            await asyncio.sleep(0)
     if events := parser.close():
         yield events
 
 
+def answer_limit(model: Model) -> int:
+    """How many bytes a whole answer of this model may have, as they come from the server."""
+    return max(MAX_ANSWER_BYTES, model.max_tokens * BYTES_PER_TOKEN)
+
+
+def too_long(call: Call) -> ProviderError:
+    """An answer longer than `answer_limit`. It would be no shorter the next time."""
+    limit = answer_limit(call.model) // 2**20
+    return ProviderError(f"{call.model.provider} sent more than {limit} MiB, which is no answer of {call.model.id}")
+
+
 async def _read(chunks: AsyncIterator[bytes], start: bytes = b"") -> bytes:
-    """The body of an error, as far as it is worth reading; what was read, if the connection breaks."""
+    """The body of an error, as far as it is worth reading; what was read, if it breaks off or does not end."""
     import httpx
 
     body = start
-    with suppress(httpx.HTTPError):
-        async for chunk in chunks:
-            body += chunk
-            if len(body) >= MAX_ERROR_BYTES:
-                break
+    with suppress(httpx.HTTPError, TimeoutError):
+        async with asyncio.timeout(ERROR_BODY_S):
+            async for chunk in chunks:
+                body += chunk
+                if len(body) >= MAX_ERROR_BYTES:
+                    break
     return body[:MAX_ERROR_BYTES]
 
 
@@ -215,17 +271,18 @@ def _network_error(call: Call, error: Exception, clients: HttpClients) -> Except
         case httpx.ConnectTimeout():
             return ProviderTimeoutError(f"no connection to {place} within {clients.connect_timeout_s:g} s")
         case httpx.TimeoutException():
-            return ProviderTimeoutError(f"{place} sent nothing for {clients.idle_timeout_s:g} s")
+            return ProviderTimeoutError(f"{place} does not answer")
         case httpx.ConnectError() if "CERTIFICATE_VERIFY_FAILED" in detail or "certificate verify failed" in detail:
             return ConfigError(
                 f"the certificate of {place} is not trusted: {detail}",
                 hint="name your certificate authority in SSL_CERT_FILE",
             )
-        case httpx.ProxyError():
-            return NetworkError(f"the proxy on the way to {place} refused: {detail}", hint="check HTTPS_PROXY")
+        case httpx.ProxyError() if proxy := proxy_for(call.url):
+            hint = f"check {proxy.variable}"
+            return NetworkError(f"the proxy {proxy.shown} on the way to {place} refused: {detail}", hint=hint)
         case httpx.ConnectError() if proxy := proxy_for(call.url):
-            hint = "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY"
-            return NetworkError(f"no connection to {place} through the proxy {proxy}: {detail}", hint=hint)
+            hint = f"check {proxy.variable} and NO_PROXY"
+            return NetworkError(f"no connection to {place} through the proxy {proxy.shown}: {detail}", hint=hint)
         case httpx.ConnectError():
             return NetworkError(f"no connection to {place}: {detail}", hint="check that it runs, and the network")
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():

@@ -17,6 +17,10 @@ KEYS = ("reasoning_content", "reasoning", "reasoning_text")
 _GROWING = ("text", "summary", "data", "signature")
 
 
+class _Pieces(list[str]):
+    """A text that grows, joined at the end."""
+
+
 class ReasoningDeltas:
     """Args:
     keep_empty: whether even an empty one opens a thinking block, as the server wants it back.
@@ -50,8 +54,12 @@ class ReasoningDeltas:
                 self._details.append(dict(piece))
                 continue
             for name, value in piece.items():
-                grows = name in _GROWING and isinstance(value, str) and isinstance(last.get(name), str)
-                last[name] = last[name] + value if grows else value if value is not None else last.get(name)
+                before = last.get(name)
+                if name in _GROWING and isinstance(value, str) and isinstance(before, str | _Pieces):
+                    last[name] = before = before if isinstance(before, _Pieces) else _Pieces([before])
+                    before.append(value)
+                elif value is not None or name not in last:
+                    last[name] = value
 
     def end(self) -> list[AssistantMessageEvent]:
         """Sign the first thinking block with what has to go back; one is made if only details came."""
@@ -59,7 +67,8 @@ class ReasoningDeltas:
         if self._details and self._first_block < 0:
             events = self._note(self._partial.thinking_start())
         if self._first_block >= 0:
-            details = msgspec.json.encode({"reasoning_details": self._details}).decode() if self._details else ""
+            whole = [{name: _joined(value) for name, value in detail.items()} for detail in self._details]
+            details = msgspec.json.encode({"reasoning_details": whole}).decode() if whole else ""
             self._partial.sign(details or self._key, self._first_block)
         return events
 
@@ -69,6 +78,10 @@ class ReasoningDeltas:
         elif self._first_block < 0 and len(events) > 1 and isinstance(events[-2], ThinkingStartEvent):
             self._first_block = events[-2].content_index
         return events
+
+
+def _joined(value: Any) -> Any:
+    return "".join(value) if isinstance(value, _Pieces) else value
 
 
 def reasoning_fields(thinking: str, signature: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ here, so a character cut in two costs nothing.
 
 from agentcli.agent.errors import BadResponseError
 
-MAX_EVENT_BYTES = 32 * 1024 * 1024
+MAX_EVENT_BYTES = 16 * 1024 * 1024
 """A longer event, or line without an end, is no stream of a model."""
 
 SseEvent = tuple[bytes, bytes]
@@ -20,13 +20,17 @@ class SseParser:
     limit: bytes of one event.
     """
 
-    __slots__ = ("_at_start", "_data", "_limit", "_name", "_rest", "_size", "_skip_lf")
+    __slots__ = ("_at_start", "_counted", "_data", "_held", "_held_of", "_limit", "_name", "_rest", "_size", "_skip_lf")
 
     def __init__(self, limit: int = MAX_EVENT_BYTES) -> None:
         self._limit = limit
         self._rest: list[bytes] = []
         self._size = 0
         self._data: list[bytes] = []
+        self._held_of = self._data
+        """The lines of data that were counted,"""
+        self._counted = self._held = 0
+        """how many of them, and their bytes."""
         self._name = b""
         self._at_start = True
         self._skip_lf = False
@@ -93,10 +97,18 @@ class SseParser:
                 self._name = line[6:].strip()
             elif line == b"data":
                 self._data.append(b"")
-        self._size = rest + sum(map(len, self._data)) if self._data else rest
+        self._size = rest + self._size_of_data() if self._data else rest
         if self._size > self._limit:
             self._refuse()
         return events
+
+    def _size_of_data(self) -> int:
+        """The bytes of the event that is not complete; only what is new is counted."""
+        if self._data is not self._held_of:
+            self._held_of, self._counted, self._held = self._data, 0, 0
+        self._held += sum(len(line) + 1 for line in self._data[self._counted :])
+        self._counted = len(self._data)
+        return self._held
 
     def _refuse(self) -> None:
         self._rest = []

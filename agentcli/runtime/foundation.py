@@ -84,7 +84,13 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     tool_options.image_input = "image" in decision.model.input
     toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
     tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()
-    client = StreamClient(HttpClients(key_source=lambda name: " or ".join(key_variables(catalog.provider(name)))))
+    client = StreamClient(
+        HttpClients(
+            first_token_timeout_s=settings.first_token_timeout,
+            idle_timeout_s=settings.idle_timeout,
+            key_source=lambda name: " or ".join(key_variables(catalog.provider(name))),
+        )
+    )
     agent = Agent(
         model=decision.model,
         thinking_level=decision.thinking_level,

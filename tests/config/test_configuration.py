@@ -100,6 +100,8 @@ def test_unknown_variables_are_told_and_empty_and_foreign_ones_are_not(repo: Pat
 RUNS_OR_REDIRECTS = {
     "model": 'model = "scripted:evil.jsonl"',
     "bash_timeout": "bash_timeout = 1",
+    "first_token_timeout": "first_token_timeout = 1e9",
+    "idle_timeout": "idle_timeout = 1e9",
     "shell": 'shell = "/tmp/evil"',
     "environment": 'environment = { LD_PRELOAD = "evil.so" }',
     "keep_keys": 'keep_keys = ["OPENAI_API_KEY"]',

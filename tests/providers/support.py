@@ -195,6 +195,7 @@ def call(id: str | None = None, name: str | None = None, arguments: Any = None, 
 
 
 MESSAGE: dict[str, Any] = {"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}
+END: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}
 STOP: dict[str, Any] = {"type": "message_stop"}
 DONE: dict[str, Any] = {
     "type": "response.completed",

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from agentcli.agent.errors import ConfigError, UsageError
+from agentcli.agent.messages import user_message
 from agentcli.agent.models import (
     CostTier,
     Model,
@@ -23,6 +24,7 @@ from agentcli.providers.catalog import LOCAL, ORDER, Catalog
 from agentcli.providers.compat import compat_of, unknown_compat_keys
 from agentcli.providers.endpoint import endpoint
 from agentcli.providers.stream_client import WIRE_APIS
+from tests.providers.support import body_of
 
 ALL = Catalog().models()
 FOLDER = Path(catalog_module.__file__).with_name("catalog")
@@ -83,6 +85,31 @@ def test_a_thinking_model_has_a_level_and_one_that_cannot_think_has_none(model: 
     assert model.reasoning or not model.thinking_levels
     assert (levels == [ThinkingLevel.OFF]) is not model.reasoning
     assert clamp_thinking_level(model, ThinkingLevel.MEDIUM) in levels
+
+
+@pytest.mark.parametrize(
+    ("full_id", "efforts"),
+    [
+        ("zai/glm-5.3", {"low", "high", "max"}),
+        ("zai/glm-5.2", {"none", "high", "max"}),
+        ("moonshot/kimi-k3.1-pro", {"low", "high", "max"}),
+        ("xai/grok-4.6", {"low", "medium", "high"}),
+        ("xai/grok-4.3", {"none", "low", "medium", "high"}),
+        ("groq/openai/gpt-oss-120b", {"low", "medium", "high"}),
+        ("mistral/mistral-medium-latest", {"none", "high"}),
+        ("google/gemini-4-argon", {"low", "medium", "high"}),
+        ("openrouter/~z-ai/glm-latest", {"low", "high", "max"}),
+        ("openrouter/~moonshotai/kimi-latest", {"low", "high", "max"}),
+        ("openrouter/openrouter/auto", {"low", "medium", "high"}),
+    ],
+)
+def test_only_efforts_that_a_provider_documents_are_sent(full_id: str, efforts: set[str]) -> None:
+    model = next(model for model in ALL if model.full_id == full_id)
+    sent: set[str] = set()
+    for level in ThinkingLevel:
+        body = body_of(model, user_message("hi"), reasoning=level)
+        sent.add(body.get("reasoning_effort") or body["reasoning"]["effort"])
+    assert sent == efforts
 
 
 def test_a_server_far_away_needs_a_key_and_a_local_one_does_not() -> None:

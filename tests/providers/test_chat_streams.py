@@ -142,8 +142,8 @@ async def test_a_thought_signature_of_a_call_is_kept() -> None:
         ("eos", StopReason.DONE),
         ("length", StopReason.LENGTH),
         ("max_tokens", StopReason.LENGTH),
+        ("model_length", StopReason.LENGTH),
         ("tool_calls", StopReason.DONE),
-        ("something new", StopReason.DONE),
     ],
 )
 async def test_stop_reasons_of_chat_completions(reason: str, stop: StopReason) -> None:

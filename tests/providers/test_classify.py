@@ -55,11 +55,33 @@ def test_overflow_is_known_by_every_wording_and_nothing_else_is(row: dict[str, A
         "Prompt contains 40000 tokens ... too large for model with 32768 maximum context length",
         "the request exceeds the available context size, try increasing it",
         "The prompt is too long: 140000, model maximum context length: 131071",
+        "context shift is disabled",
+        "Context size has been exceeded.",
+        "the context window is full",
         "Trying to keep the first 9000 tokens when context overflows. The context length is only 4096 tokens",
     ],
 )
 def test_more_wordings_of_overflow(message: str) -> None:
     assert isinstance(classify(400, {"error": {"message": message}}), ContextOverflowError)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "is_hinted"),
+    [
+        (400, "Invalid reasoning_effort: none, supported values: ['low', 'high', 'max']", True),
+        (400, "Reasoning is mandatory for this endpoint and cannot be disabled.", True),
+        (400, "thinking.type: disabled is not supported by this model", True),
+        (422, "Unsupported value: 'minimal' is not supported, effort must be one of low, medium", True),
+        (400, "thinking or redacted_thinking blocks in the latest assistant message cannot be modified", False),
+        (400, "The `reasoning_content` in the thinking mode must be passed back to the API", False),
+        (400, "bad JSON", False),
+        (500, "reasoning failed", False),
+    ],
+)
+def test_a_refused_thinking_level_says_which_setting_to_use(status: int, message: str, is_hinted: bool) -> None:
+    said = str(classify(status, {"error": {"message": message}}))
+    assert ("thinking_levels" in said and "/thinking" in said) == is_hinted
+    assert message in said and "\n" not in said
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from tests.fake_server.formats import events_of as scripted_events
 from tests.providers.support import (
     APIS,
     DONE,
+    END,
     ENDPOINTS,
     INPUTS,
     MESSAGE,
@@ -182,7 +183,7 @@ async def test_a_signature_goes_through_as_it_came(fake_server: FakeServer) -> N
     odd = 'a+/=\\"é\u2028' + "x" * 5000
     start = {"type": "thinking", "thinking": "", "signature": ""}
     fake_server.answer(
-        Reply.raw(events(MESSAGE, *block(0, start, {"type": "signature_delta", "signature": odd}), STOP), chunk=13)
+        Reply.raw(events(MESSAGE, *block(0, start, {"type": "signature_delta", "signature": odd}), END, STOP), chunk=13)
     )
     message = await ask(client, model_of("anthropic-messages", fake_server.url))
     await client.aclose()

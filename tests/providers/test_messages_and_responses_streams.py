@@ -12,6 +12,7 @@ from agentcli.agent.messages import StopReason, TextContent, ThinkingContent, To
 from agentcli.agent.models import ModelCost
 from tests.providers.support import (
     DONE,
+    END,
     MESSAGE,
     STOP,
     answered,
@@ -46,7 +47,7 @@ async def test_text_that_comes_with_the_start_of_a_block() -> None:
 async def test_thinking_without_its_text_keeps_its_signature() -> None:
     pieces = [{"type": "signature_delta", "signature": "si"}, {"type": "signature_delta", "signature": "g"}]
     message = await answered(
-        "anthropic-messages", events(MESSAGE, *block(0, {"type": "thinking", "thinking": ""}, *pieces), STOP)
+        "anthropic-messages", events(MESSAGE, *block(0, {"type": "thinking", "thinking": ""}, *pieces), END, STOP)
     )
     assert message.content == [ThinkingContent("", "sig")]
 
@@ -77,10 +78,8 @@ async def test_a_piece_of_a_call_that_never_began_is_a_bad_response() -> None:
     [
         ("end_turn", StopReason.DONE),
         ("stop_sequence", StopReason.DONE),
-        ("pause_turn", StopReason.DONE),
+        ("tool_use", StopReason.DONE),
         ("max_tokens", StopReason.LENGTH),
-        ("model_context_window_exceeded", StopReason.LENGTH),
-        ("something_new", StopReason.DONE),
     ],
 )
 async def test_stop_reasons_of_messages(reason: str, stop: StopReason) -> None:
@@ -101,7 +100,7 @@ async def test_cached_tokens_of_messages() -> None:
     cost = ModelCost(input=1.0, cache_write=1.25)
     message = await answered(
         "anthropic-messages",
-        events({"type": "message_start", "message": {"usage": usage}}, STOP),
+        events({"type": "message_start", "message": {"usage": usage}}, {**END, "usage": None}, STOP),
         cost=cost,
     )
     assert (message.usage.input, message.usage.cache_read, message.usage.cache_write) == (10, 20, 30)

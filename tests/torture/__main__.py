@@ -1,11 +1,13 @@
-"""Sessions and conversations under torture.
+"""Sessions, conversations and answers under torture.
 
     python -m tests.torture [--short]
 
 300 rounds of `kill -9` at random moments while a session is written: after each it opens, every entry that was
 acknowledged is there, the context can be built, and the next append is sound. The same on a disk that is full (a limit on
-the file's size, and a file system of 1 MiB where one can be mounted). Two writers: one is refused. 300 random conversations in small windows: every compaction ends,
-and nothing is summarised away that the model has not seen. `--short`: 15 rounds, 40 conversations.
+the file's size, and a file system of 1 MiB where one can be mounted). Two writers: one is refused. 300 random
+conversations in small windows: every compaction ends, and nothing is summarised away that the model has not seen. 200
+rounds of answers of each wire API with random finish reasons and cuts: none is done unless its server said so.
+`--short`: 15 rounds, 40 conversations, 20 rounds of answers.
 """
 
 import contextlib
@@ -27,6 +29,7 @@ from agentcli.sessions.line_scan import scan_lines
 from agentcli.sessions.session import Session
 from agentcli.sessions.tree import tree_lines
 from tests.torture.compaction import conversations
+from tests.torture.endings import endings
 
 ROOT = Path(__file__).parents[2]
 
@@ -177,6 +180,7 @@ def main(arguments: list[str]) -> int:
         with private_home(folder / "home"):
             first = seed % 1_000_000
             conversations(folder, range(first, first + (40 if short else 300)))
+    endings(20 if short else 200)
     return 0
 
 

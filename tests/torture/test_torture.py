@@ -6,6 +6,7 @@ import pytest
 
 from tests.torture.__main__ import full_by_limit, kill_rounds, two_writers
 from tests.torture.compaction import conversations
+from tests.torture.endings import endings
 
 
 def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Path):
@@ -25,3 +26,7 @@ def test_random_conversations_in_small_windows_end_and_lose_nothing_unseen(
 ):
     monkeypatch.setenv("AGENTCLI_HOME", str(tmp_path / "home"))
     conversations(tmp_path, range(40))
+
+
+def test_no_answer_is_done_unless_its_server_said_so():
+    endings(20)

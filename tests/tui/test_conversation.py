@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from agentcli.config.settings import RetrySettings
 from agentcli.tui.items.tool_panel import CallState, ToolPanel
 from tests.tui.conftest import MakeApp
@@ -112,6 +114,15 @@ async def test_a_failure_says_what_to_do(make_app: MakeApp) -> None:
         await idle(pilot)
         shown = screen(pilot)
         assert "half" in shown and "✗ no credit left" in shown and "top up the account" in shown and "/model" in shown
+
+
+@pytest.mark.parametrize("answer", [[], [{"text": " \n"}], [{"thinking": "hm"}]])
+async def test_an_empty_answer_is_said_to_be_one(answer: list[dict[str, str]], make_app: MakeApp) -> None:
+    async with make_app(answer).run_test() as pilot:
+        await ready(pilot)
+        await send(pilot, "hi")
+        await idle(pilot)
+        assert "✗ the model gave an empty answer" in screen(pilot)
 
 
 async def test_a_retry_counts_down_and_then_says_that_it_happened(make_app: MakeApp) -> None:

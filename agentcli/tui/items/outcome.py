@@ -1,6 +1,6 @@
 """How an answer ended, if not well: what went wrong and what the person can do."""
 
-from agentcli.agent.messages import AssistantMessage, StopReason
+from agentcli.agent.messages import AssistantMessage, StopReason, text_of
 from agentcli.tui.items.notice import Notice, NoticeKind
 
 _AGAIN = "send “go on” to try again"
@@ -31,5 +31,7 @@ def outcome_notice(message: AssistantMessage) -> Notice | None:
             return Notice(message.error_message or "aborted")
         case StopReason.LENGTH:
             return Notice("the answer was cut off at the model's output limit", NoticeKind.ERROR, "send “go on”")
+        case StopReason.DONE if not text_of(message.content).strip() and not message.tool_calls:
+            return Notice("the model gave an empty answer", NoticeKind.ERROR, _AGAIN)
         case _:
             return None
