@@ -102,7 +102,7 @@ class GetLastAssistantText(Command, frozen=True):
 
 
 class SetModel(Command, frozen=True):
-    """Let another model answer, from the next request on."""
+    """Let another model answer, from the next request on: exactly the one of this provider and id."""
 
     provider: str
     model_id: str

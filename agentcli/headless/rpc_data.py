@@ -92,6 +92,9 @@ class Levels(Struct, frozen=True):
 class State(Struct, frozen=True, kw_only=True):
     model: ModelInfo
     thinking_level: ThinkingLevel
+    """How much the model thinks."""
+    wanted_thinking_level: ThinkingLevel
+    """How much was asked for: another model may do more of it."""
     is_busy: bool
     """Whether anything is worked on: a run, a retry's wait, a compaction, a branch summary."""
     is_streaming: bool

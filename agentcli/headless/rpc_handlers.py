@@ -25,6 +25,7 @@ from agentcli.headless.rpc_session import RpcSession
 from agentcli.runtime import switching
 from agentcli.runtime.events import CompactionEndEvent
 from agentcli.runtime.stats import RuntimeStats
+from agentcli.sessions.context import ModelChoice
 from agentcli.sessions.entries import MessageEntry
 
 HANDLERS: dict[type[ask.Command], Callable[[RpcSession, Any], Awaitable[Any]]] = {}
@@ -128,8 +129,7 @@ async def _get_last_assistant_text(rpc: RpcSession, command: ask.GetLastAssistan
 
 @_handles
 async def _set_model(rpc: RpcSession, command: ask.SetModel) -> data.ModelChosen:
-    level = f":{command.thinking_level}" if command.thinking_level is not None else ""
-    model = rpc.runtime.set_model(f"{command.provider}/{command.model_id}{level}")
+    model = rpc.runtime.set_model(ModelChoice(command.provider, command.model_id), command.thinking_level)
     return data.ModelChosen(data.ModelInfo.of(model), rpc.runtime.agent.state.thinking_level)
 
 

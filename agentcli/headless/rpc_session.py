@@ -76,6 +76,7 @@ class RpcSession:
         return data.State(
             model=data.ModelInfo.of(agent.state.model),
             thinking_level=agent.state.thinking_level,
+            wanted_thinking_level=runtime.wanted_thinking_level,
             is_busy=runtime.is_busy,
             is_streaming=agent.state.is_streaming,
             is_compacting=self._is_compacting,

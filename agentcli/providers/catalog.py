@@ -141,6 +141,37 @@ class Catalog:
                 return _of_file(provider, text[len(name) + 1 :]), None
         return model_pattern.resolve(text, self, has_key=has_key)
 
+    def find(self, provider: str, id: str, *, thinks: bool = False) -> Model:
+        """The model that a program has kept as provider and id: this one, whatever keys there are.
+
+        Args:
+            thinks: what was known of it, if it is not listed.
+
+        Raises:
+            UsageError: there is no such provider, or it cannot have such a model.
+        """
+        if provider in FILE_PROVIDERS:
+            return _of_file(FILE_PROVIDERS[provider], id)
+        try:
+            models = self.models_of(provider)
+        except UsageError as error:
+            raise UsageError(f"no model matches `{provider}/{id}`: {error.message}", hint=error.hint) from None
+        if id in models:
+            return models[id]
+        if not id.strip():
+            raise UsageError("the name of the model is empty", hint="give the id that the server has for it")
+        found = self.provider(provider)
+        if found.api == "offline":
+            names = " or ".join(model.full_id for model in models.values())
+            raise UsageError(f"{provider} has no model `{id}`", hint=f"use {names}")
+        return model_pattern.unlisted(found, models, id, thinks=thinks)
+
+    def lists(self, model: Model) -> bool:
+        """Whether what is known of the model comes from a list, and not from how it was asked for."""
+        if model.provider in FILE_PROVIDERS:
+            return True
+        return model.provider in self.names() and model.id in self.models_of(model.provider)
+
     def default(self, *, has_key: HasKey) -> Model | None:
         """The first model of the first provider that is ready; None if there is none.
 

@@ -2,7 +2,7 @@
 
 In this order, each step first for the text as it stands, then for what stands before a `:LEVEL` at its end:
 
-1. `provider/id` as it is listed, or a provider alone: its first model.
+1. `provider/id` as it is listed, but for case, whitespace and dots; or a provider alone: its first model.
 2. An id, whole or from its last `/` on; dots and dashes are one (`claude-opus-5.5`).
 3. A part of an id, but of the version it says: `gpt-6` is no part of `gpt-6.2-sol`. What has a slash is taken for a
    whole id: only a version may follow (`anthropic/claude-opus`), as `gpt-5.4` is not `gpt-5.4-mini`.
@@ -10,10 +10,12 @@ In this order, each step first for the text as it stands, then for what stands b
 
 Of several models, those of a provider that has its key count, then those of the maker rather than of a reseller, then
 the newest of one line of models, without a date before with one. What is then still two is an error that lists both.
+
+All this is for what a person writes. What a program has kept as `provider/id` is looked up by `Catalog.find`.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -27,6 +29,7 @@ _VERSION = re.compile(r"[-@:]?\d+(?!\d*[a-z])")
 """A number that is no size: `5` in `opus-5`, not `120b`."""
 _OTHER_VERSION = re.compile(r"-?\d{1,3}(?!\d)")
 """What makes `opus-5` another version than `opus-5-5`, while a date does not."""
+_AROUND_SIGNS = re.compile(r"\s*([/:])\s*")
 _SHOWN = 6
 
 
@@ -42,13 +45,38 @@ class Listing(Protocol):
 def resolve(text: str, listing: Listing, *, has_key: Callable[[Provider], bool]) -> tuple[Model, ThinkingLevel | None]:
     """The model that is meant, and the level. Raises UsageError if it is none, or more than one."""
     search = _Search(listing, has_key)
-    readings = _readings(text)
+    if model := search.exact(text):
+        return model, None
+    readings = _readings(_AROUND_SIGNS.sub(r"\1", text.strip()))
     for find in (search.listed, search.named, search.by_part):
         for reading, level in readings:
             if model := find(reading):
                 return model, level
     reading, level = readings[-1]
     return search.unlisted(reading, level), level
+
+
+def unlisted(provider: Provider, models: Mapping[str, Model], id: str, *, thinks: bool) -> Model:
+    """A model of `provider` that is none of its listed `models`, as far as it can be known from them.
+
+    What is not known is what most models are, unless it is a variant of a listed one.
+    """
+    base, colon, _ = id.rpartition(":")
+    if colon and base in models:
+        # `:free`, `:nitro` …: the same model at another price.
+        return msgspec.structs.replace(models[base], id=id, name=id, cost=ModelCost())
+    if (dated := _DATE.search(id)) and id[: dated.start()] in models:
+        return msgspec.structs.replace(models[id[: dated.start()]], id=id, name=id)
+    return Model(
+        id=id,
+        name=id,
+        api=provider.api,
+        provider=provider.name,
+        base_url=provider.base_url,
+        reasoning=thinks,
+        headers=provider.headers,
+        compat=provider.compat,
+    )
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -81,11 +109,17 @@ class _Search:
         self._has_key = has_key
         self._ready: dict[str, bool] = {}
 
+    def exact(self, text: str) -> Model | None:
+        """Character for character: what a listed model is called finds it, however odd that is."""
+        name, _, id = text.partition("/")
+        return self.listing.models_of(name).get(id) if name in self.listing.names() else None
+
     def listed(self, text: str) -> Model | None:
-        """Step 1. Looks at one provider only."""
+        """Step 1. Looks at one provider only, so that no key decides what an id that it lists means."""
         name, id = self._split(text)
         if name:
-            return self.listing.models_of(name).get(id)
+            same = [model for model in self._models(name) if _fold(model.id) == _fold(id)]
+            return self.listing.models_of(name).get(id) or self._choose(same, text)
         name, _ = self._split(f"{text}/")
         if not name:
             return None
@@ -99,7 +133,7 @@ class _Search:
         """Step 2. Another provider's id may begin with a provider's name (`openai/gpt-oss-120b` is Groq's)."""
         name, _ = self._split(text)
         if name and self._stands_alone(name):
-            return self._choose([model for model in self._models(name) if _fold(model.full_id) == _fold(text)], text)
+            return None
         wanted = _fold(text)
         found = [model for model in self._models() if wanted in (_fold(model.full_id), _fold(model.id), _end(model))]
         ready = [model for model in found if self._is_ready(model.provider)]
@@ -116,7 +150,7 @@ class _Search:
         return self._choose(ready or matches, text)
 
     def unlisted(self, text: str, level: ThinkingLevel | None) -> Model:
-        """Step 4. What is not known of the model is what most models are, unless it is a variant of a listed one."""
+        """Step 4."""
         name, id = self._split(text)
         if not (name and id) or id.startswith(":"):
             raise self._nothing(text)
@@ -129,28 +163,15 @@ class _Search:
             raise UsageError(f"`{text}` names a thinking level twice", hint="write it once, at the end")
         if colon and base in models and _is_misspelt_level(variant):
             raise UsageError(f"there is no thinking level `{variant}`", hint=f"use one of {', '.join(_LEVELS)}")
-        if colon and base in models:
-            # `:free`, `:nitro` …: the same model at another price.
-            return msgspec.structs.replace(models[base], id=id, name=id, cost=ModelCost())
-        if (dated := _DATE.search(id)) and id[: dated.start()] in models:
-            return msgspec.structs.replace(models[id[: dated.start()]], id=id, name=id)
-        return Model(
-            id=id,
-            name=id,
-            api=provider.api,
-            provider=name,
-            base_url=provider.base_url,
-            reasoning=level not in (None, ThinkingLevel.OFF),
-            headers=provider.headers,
-            compat=provider.compat,
-        )
+        return unlisted(provider, models, id, thinks=level not in (None, ThinkingLevel.OFF))
 
     def _split(self, text: str) -> tuple[str, str]:
         """The provider that `text` begins with, and the rest; an empty name if it begins with none."""
         head, slash, rest = text.partition("/")
-        known = {name.lower(): name for name in self.listing.names()}
-        name = known.get(head.strip().lower(), "") if slash else ""
-        return (name, rest.strip()) if name else ("", text)
+        names = self.listing.names()
+        known = {**{name.lower(): name for name in names}, **{name: name for name in names}}
+        name = known.get(head) or known.get(head.lower(), "") if slash else ""
+        return (name, rest) if name else ("", text)
 
     def _stands_alone(self, name: str) -> bool:
         """Whether `name/…` is no other provider's id: the person set it up, or the catalog lists nothing of it."""

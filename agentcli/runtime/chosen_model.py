@@ -1,4 +1,7 @@
-"""ChosenModel: the model and the thinking level of a runtime, how they change, and how the session remembers them."""
+"""ChosenModel: the model and the thinking level of a runtime, how they change, and how the session remembers them.
+
+The level that is wanted is kept apart from what the model makes of it: another model may think more again.
+"""
 
 import contextlib
 from collections.abc import Callable
@@ -8,9 +11,9 @@ from agentcli.agent.errors import SessionError, UsageError
 from agentcli.agent.hooks import AgentLoopTurnUpdate
 from agentcli.agent.models import Model, ThinkingLevel, clamp_thinking_level
 from agentcli.config.credentials import has_key, is_quick, require_key
-from agentcli.runtime.events import ModelChangedEvent, ThinkingLevelChangedEvent
+from agentcli.runtime.events import ModelChangedEvent, NoticeEvent, ThinkingLevelChangedEvent
 from agentcli.runtime.foundation import Foundation
-from agentcli.runtime.model_choice import choose_model
+from agentcli.runtime.model_choice import OFFLINE_NOTICE, choice_of, choose_model, stored_model
 from agentcli.sessions.context import ModelChoice, SessionContext
 
 
@@ -25,20 +28,35 @@ class ChosenModel:
         self._state = foundation.agent.state
         self._session = foundation.recorder.session
         self._tell = tell
-        self._wanted = self._state.thinking_level
-        """What was asked for. A model that cannot think so much does not change it for the next one."""
+        self._wanted = foundation.wanted_level
+        self._effective = self._state.thinking_level
+        """What was made of it for the model. A program may set the agent's level without us; then that is wanted."""
         self._recorded_model = foundation.context.model
         self._recorded_level = foundation.context.thinking_level
 
-    def set_model(self, reference: str) -> Model:
+    @property
+    def wanted(self) -> ThinkingLevel:
+        """See `Runtime.wanted_thinking_level`."""
+        if self._state.thinking_level != self._effective:
+            self._wanted = self._effective = self._state.thinking_level
+        return self._wanted
+
+    @property
+    def choice(self) -> ModelChoice:
+        """What a session keeps of the model."""
+        return choice_of(self._foundation.catalog, self._state.model)
+
+    def set_model(self, reference: str | ModelChoice, level: ThinkingLevel | None) -> Model:
         """See `Runtime.set_model`."""
         catalog = self._foundation.catalog
-        model, level = catalog.resolve(reference, has_key=has_key)
+        if isinstance(reference, ModelChoice):
+            model, said = stored_model(catalog, reference, level), None
+        else:
+            model, said = catalog.resolve(reference, has_key=has_key)
         provider = catalog.provider(model.provider)
         if is_quick(provider):
             require_key(provider)
-        self._wanted = level or self._wanted
-        self._use(model, clamp_thinking_level(model, self._wanted))
+        self._use(model, said or level or self.wanted)
         return model
 
     def set_thinking_level(self, level: ThinkingLevel | str) -> ThinkingLevel:
@@ -46,8 +64,7 @@ class ChosenModel:
         if level not in list(ThinkingLevel):
             hint = f"use one of {', '.join(ThinkingLevel)}"
             raise UsageError(f"there is no thinking level `{level}`", hint=hint)
-        self._wanted = ThinkingLevel(level)
-        self._use(self._state.model, clamp_thinking_level(self._state.model, self._wanted))
+        self._use(self._state.model, ThinkingLevel(level))
         return self._state.thinking_level
 
     def adopt(self, context: SessionContext) -> None:
@@ -55,31 +72,32 @@ class ChosenModel:
         decision = choose_model(self._foundation.catalog, self._foundation.options.settings, None, context)
         self._recorded_model, self._recorded_level = context.model, context.thinking_level
         model = self._state.model if context.model is None else decision.model
-        level = self._state.thinking_level if context.thinking_level is None else decision.thinking_level
-        self._wanted = level
-        self._use(model, level)
+        self._use(model, self.wanted if context.thinking_level is None else decision.wanted_level)
+        if context.model is not None and decision.notice not in (None, OFFLINE_NOTICE):
+            self._tell(NoticeEvent(decision.notice))
 
     def record(self) -> None:
         """Note in the session what holds now, where it says something else."""
-        model = ModelChoice(self._state.model.provider, self._state.model.id)
+        model, wanted = self.choice, self.wanted
         # What cannot be written is tried again with the next message, and the person hears of that one.
         with contextlib.suppress(SessionError):
             if self._recorded_model != model:
-                self._session.append_model_change(model.provider, model.model_id)
+                self._session.append_model_change(model.provider, model.model_id, model.thinks)
                 self._recorded_model = model
-            if self._recorded_level != self._state.thinking_level:
-                self._session.append_thinking_level_change(self._state.thinking_level)
-                self._recorded_level = self._state.thinking_level
+            if self._recorded_level != wanted:
+                self._session.append_thinking_level_change(wanted)
+                self._recorded_level = wanted
 
     def prepare_request(self) -> AgentLoopTurnUpdate:
         """The hook of the loop: what holds now is what is asked, and the session has it before the answer."""
         self.record()
         return AgentLoopTurnUpdate(model=self._state.model, thinking_level=self._state.thinking_level)
 
-    def _use(self, model: Model, level: ThinkingLevel) -> None:
-        state = self._state
+    def _use(self, model: Model, wanted: ThinkingLevel) -> None:
+        state, level = self._state, clamp_thinking_level(model, wanted)
         is_other, is_other_level = model != state.model, level != state.thinking_level
         state.model, state.thinking_level = model, level
+        self._wanted, self._effective = wanted, level
         self._foundation.tool_options.image_input = "image" in model.input
         if is_other:
             self._tell(ModelChangedEvent(model.provider, model.id, level))

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentcli.agent.agent import Agent
+from agentcli.agent.models import ThinkingLevel
 from agentcli.config import key_store
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
@@ -41,6 +42,8 @@ class Foundation(Struct):
     agent: Agent
     recorder: SessionRecorder
     context: SessionContext
+    wanted_level: ThinkingLevel
+    """How much thinking is asked for; the agent's level is what the model does of it."""
     catalog: Catalog
     tool_options: ToolOptions
     toolset: Toolset
@@ -79,7 +82,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     hidden = hidden_variables(map(catalog.provider, [*settings.providers, *additions.api.providers]))
     hidden |= expanded.secrets
     _know_keys(settings, hidden)
-    decision = choose_model(catalog, settings, options.model, context)
+    decision = choose_model(catalog, settings, options.model, context, options.thinking_level)
     tool_options = _tool_options(settings, cwd, hidden)
     tool_options.image_input = "image" in decision.model.input
     toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
@@ -114,6 +117,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         agent,
         recorder,
         context,
+        decision.wanted_level,
         catalog,
         tool_options,
         toolset,

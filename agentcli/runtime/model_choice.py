@@ -6,47 +6,71 @@ from agentcli.agent.errors import AgentcliError
 from agentcli.agent.models import Model, ThinkingLevel, clamp_thinking_level
 from agentcli.config.credentials import has_key
 from agentcli.config.settings import Settings
-from agentcli.providers.catalog import Catalog
-from agentcli.sessions.context import SessionContext
+from agentcli.providers.catalog import PILOT, Catalog
+from agentcli.sessions.context import ModelChoice, SessionContext
 
 OFFLINE_NOTICE = "no model is configured, so the offline pilot answers; it is not a language model (agentcli models)"
 
 
 class ModelDecision(Struct, frozen=True):
     model: Model
-    thinking_level: ThinkingLevel
+    wanted_level: ThinkingLevel
+    """How much thinking is asked for, whatever the model can."""
     notice: str | None = None
     """What the person should know about the decision."""
 
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """How much the model does think of that."""
+        return clamp_thinking_level(self.model, self.wanted_level)
 
-def choose_model(catalog: Catalog, settings: Settings, asked: str | None, context: SessionContext) -> ModelDecision:
+
+def choose_model(
+    catalog: Catalog,
+    settings: Settings,
+    asked: str | ModelChoice | None,
+    context: SessionContext,
+    asked_level: ThinkingLevel | None = None,
+) -> ModelDecision:
     """Raises UsageError when what was asked for, or what the settings name, is no model."""
+    if isinstance(asked, ModelChoice):
+        return _decide(stored_model(catalog, asked), asked_level, settings, context)
     if asked is not None:
-        return _decide(*catalog.resolve(asked, has_key=has_key), settings, context)
+        model, level = catalog.resolve(asked, has_key=has_key)
+        return _decide(model, level or asked_level, settings, context)
     notice: str | None = None
     if context.model is not None:
         full_id = f"{context.model.provider}/{context.model.model_id}"
-        reference = reference_to(catalog, context.model.provider, context.model.model_id, context.thinking_level)
         try:
-            model, asked_level = catalog.resolve(reference, has_key=has_key)
-            return _decide(model, asked_level, settings, context, OFFLINE_NOTICE if model.api == "offline" else None)
+            model = stored_model(catalog, context.model, context.thinking_level)
+            offline = OFFLINE_NOTICE if model.api == "offline" else None
+            return _decide(model, asked_level, settings, context, offline)
         except AgentcliError as error:
             notice = f"the session's model {full_id} cannot be used: {error.message}"
     if settings.model is not None:
-        return _decide(*catalog.resolve(settings.model, has_key=has_key), settings, context, notice)
+        model, level = catalog.resolve(settings.model, has_key=has_key)
+        return _decide(model, asked_level or level, settings, context, notice)
     if model := catalog.default(has_key=has_key):
-        return _decide(model, None, settings, context, notice)
-    model, level = catalog.resolve("offline", has_key=has_key)
-    return _decide(model, level, settings, context, notice or OFFLINE_NOTICE)
+        return _decide(model, asked_level, settings, context, notice)
+    return _decide(PILOT, asked_level, settings, context, notice or OFFLINE_NOTICE)
 
 
-def reference_to(catalog: Catalog, provider: str, model_id: str, level: str | None) -> str:
-    """How a model is named so that `Catalog.resolve` finds this one, where there is one.
+def stored_model(catalog: Catalog, choice: ModelChoice, level: str | None = None) -> Model:
+    """Exactly the model that a session or a program has kept.
 
-    With its level: of a model that the catalog does not list, that is what says that it can think.
+    Args:
+        level: what older versions kept of a model that nothing describes: it can think if it was asked to.
+
+    Raises:
+        UsageError: it is gone.
     """
-    takes_level = provider in catalog.names() and level in list(ThinkingLevel)
-    return f"{provider}/{model_id}:{level}" if takes_level else f"{provider}/{model_id}"
+    thinks = choice.thinks if choice.thinks is not None else level not in (None, ThinkingLevel.OFF)
+    return catalog.find(choice.provider, choice.model_id, thinks=thinks)
+
+
+def choice_of(catalog: Catalog, model: Model) -> ModelChoice:
+    """How `stored_model` finds the model again."""
+    return ModelChoice(model.provider, model.id, None if catalog.lists(model) else model.reasoning)
 
 
 def models_by_readiness(catalog: Catalog) -> list[Model]:
@@ -68,5 +92,4 @@ def _decide(
 ) -> ModelDecision:
     if level is None and context.thinking_level in list(ThinkingLevel):
         level = ThinkingLevel(context.thinking_level or "")
-    level = level or settings.thinking_level or ThinkingLevel.MEDIUM
-    return ModelDecision(model, clamp_thinking_level(model, level), notice)
+    return ModelDecision(model, level or settings.thinking_level or ThinkingLevel.MEDIUM, notice)

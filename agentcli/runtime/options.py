@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agentcli.agent.context import StreamFn
+from agentcli.agent.models import ThinkingLevel
 from agentcli.config.configuration import Configuration
 from agentcli.config.settings import PermissionMode, Settings
 from agentcli.runtime.session_choice import SessionChoice
+
+if TYPE_CHECKING:
+    from agentcli.sessions.context import ModelChoice
 
 
 class RuntimeOptions(Struct, frozen=True, kw_only=True):
@@ -17,8 +22,10 @@ class RuntimeOptions(Struct, frozen=True, kw_only=True):
     settings: Settings = Settings()
     load: Callable[[Path], Configuration] | None = None
     """Finds the settings when the folder is known, for the folder may be the session's; then `settings` is not used."""
-    model: str | None = None
-    """As `--model` takes it."""
+    model: "str | ModelChoice | None" = None
+    """As `--model` takes it; or exactly this one, as a session keeps it."""
+    thinking_level: ThinkingLevel | None = None
+    """What is wanted, if `model` does not say; None is what the session or the settings say."""
     session: SessionChoice = SessionChoice()
     max_turns: int | None = None
     """Of one prompt: answers of the model; None is no limit. This and the next two are looked at after each turn."""

@@ -40,6 +40,7 @@ from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 if TYPE_CHECKING:
     from agentcli.runtime.slash_commands import SlashCommand
     from agentcli.runtime.stats import RuntimeStats
+    from agentcli.sessions.context import ModelChoice
 
 
 class Runtime:
@@ -257,18 +258,19 @@ class Runtime:
         """
         return models_by_readiness(self.catalog)
 
-    def set_model(self, reference: str) -> Model:
+    def set_model(self, reference: "str | ModelChoice", level: ThinkingLevel | None = None) -> Model:
         """Let another model answer, from the next request on. The thinking level stays, as far as the model has it.
 
         Args:
-            reference: as `--model` takes it, with an optional `:level`.
+            reference: as `--model` takes it, with an optional `:level`; or exactly one model, by its provider and id.
+            level: how much thinking is wanted from now on.
 
         Raises:
             UsageError: it is no model, or may be several.
             CredentialsError: the model needs a key and there is none. Whether a key command or the keyring has one is
                 only known at the next request.
         """
-        model = self._model.set_model(reference)
+        model = self._model.set_model(reference, level)
         self._record_model()
         return model
 
@@ -281,6 +283,16 @@ class Runtime:
         holds = self._model.set_thinking_level(level)
         self._record_model()
         return holds
+
+    @property
+    def wanted_thinking_level(self) -> ThinkingLevel:
+        """What was asked for. `agent.state.thinking_level` is what the model does of it, and another may do more."""
+        return self._model.wanted
+
+    @property
+    def model_choice(self) -> "ModelChoice":
+        """What finds exactly the present model again: for `set_model`, and for the options of another runtime."""
+        return self._model.choice
 
     @property
     def thinking_levels(self) -> list[ThinkingLevel]:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import UserMessage, text_of
 from agentcli.config.paths import sessions_folder
-from agentcli.runtime.model_choice import reference_to
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
 from agentcli.runtime.session_choice import SessionChoice
@@ -37,7 +36,7 @@ async def new_session(runtime: Runtime) -> Runtime:
         UsageError, ConfigError: the folder is gone, or the settings are wrong by now.
     """
     choice = SessionChoice(cwd=runtime.cwd, in_memory=runtime.options.session.in_memory)
-    return await _go_over(runtime, _options(runtime, choice, model=_present_model(runtime)))
+    return await _go_over(runtime, _options(runtime, choice, keeps_model=True))
 
 
 async def switch_session(runtime: Runtime, reference: str) -> Runtime:
@@ -97,9 +96,8 @@ async def _copy(runtime: Runtime, leaf_id: str | None, reason: str) -> Runtime:
     session = _branch_off(runtime, leaf_id)
     in_memory = isinstance(session.storage, InMemorySessionStorage)
     choice = SessionChoice(opened=session, in_memory=in_memory)
-    model = None if session.build_context().model else _present_model(runtime)
     try:
-        return await _go_over(runtime, _options(runtime, choice, model=model))
+        return await _go_over(runtime, _options(runtime, choice, keeps_model=session.build_context().model is None))
     except BaseException:
         session.close()
         if isinstance(session.storage, JsonlSessionStorage):
@@ -117,10 +115,11 @@ def _branch_off(runtime: Runtime, leaf_id: str | None) -> Session:
 
 
 def _options(
-    runtime: Runtime, choice: SessionChoice, *, model: str | None = None, same_folder: bool = True
+    runtime: Runtime, choice: SessionChoice, *, keeps_model: bool = False, same_folder: bool = True
 ) -> RuntimeOptions:
     mode = runtime.permission_mode if same_folder else runtime.options.permission_mode
-    return replace(runtime.options, session=choice, model=model, permission_mode=mode)
+    model, level = (runtime.model_choice, runtime.wanted_thinking_level) if keeps_model else (None, None)
+    return replace(runtime.options, session=choice, model=model, thinking_level=level, permission_mode=mode)
 
 
 async def _go_over(runtime: Runtime, options: RuntimeOptions) -> Runtime:
@@ -140,11 +139,6 @@ async def _stop(runtime: Runtime, reason: str) -> None:
     while runtime.is_busy:
         runtime.abort(reason)
         await runtime.wait_for_idle()
-
-
-def _present_model(runtime: Runtime) -> str:
-    state = runtime.agent.state
-    return reference_to(runtime.catalog, state.model.provider, state.model.id, state.thinking_level)
 
 
 def _folder_of(path: Path) -> Path | None:

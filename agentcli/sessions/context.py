@@ -6,7 +6,7 @@ came after. (An earlier one would bring back what later ones have summarised.) A
 
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from agentcli.agent.call_ids import with_own_ids
 from agentcli.agent.messages import (
@@ -36,12 +36,18 @@ EntryProjector = Callable[[CustomEntry, int, list[Entry]], list[AgentMessage]]
 class ModelChoice(Struct, frozen=True):
     provider: str
     model_id: str
+    thinks: bool | None = None
+    """Whether it can, as far as the session and no list says so."""
+
+    def is_of(self, message: AssistantMessage) -> bool:
+        """Whether this model wrote it."""
+        return (self.provider, self.model_id) == (message.provider, message.model)
 
 
 class SessionContext(Struct, frozen=True):
     messages: list[AgentMessage]
     thinking_level: str | None
-    """None if nobody has chosen one on this path."""
+    """What is wanted, whatever the model can; None if nobody has chosen one on this path."""
     model: ModelChoice | None
     active_tool_names: list[str] | None
     kept: int = 0
@@ -74,8 +80,9 @@ def build_session_context(
             case ThinkingLevelChangeEntry():
                 thinking_level = entry.thinking_level
             case ModelChangeEntry():
-                model = ModelChoice(entry.provider, entry.model_id)
-            case MessageEntry(message=AssistantMessage() as message):
+                thinks = None if entry.thinks is UNSET else entry.thinks
+                model = ModelChoice(entry.provider, entry.model_id, thinks)
+            case MessageEntry(message=AssistantMessage() as message) if model is None or not model.is_of(message):
                 model = ModelChoice(message.provider, message.model)
             case ActiveToolsChangeEntry():
                 active_tool_names = list(entry.active_tool_names)

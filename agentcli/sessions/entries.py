@@ -8,7 +8,7 @@ holds no circles, and a long session has hundreds of thousands of them.
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessage
@@ -39,6 +39,8 @@ class MessageEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type"
 class ThinkingLevelChangeEntry(
     Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="thinking_level_change"
 ):
+    """What is wanted from here on. Of that, each model does what it can."""
+
     id: str
     parent_id: str | None = None
     timestamp: str
@@ -51,6 +53,8 @@ class ModelChangeEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="t
     timestamp: str
     provider: str
     model_id: str
+    thinks: bool | UnsetType = UNSET
+    """Of a model that no list describes: whether it was said to be able to think."""
 
 
 class ActiveToolsChangeEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="active_tools_change"):

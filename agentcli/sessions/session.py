@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
 from agentcli.agent.messages import AgentMessage, AssistantMessage, Usage, UserContent
 from agentcli.sessions.context import SessionContext, SessionContextBuildOptions, build_session_context
 from agentcli.sessions.entries import (
@@ -66,12 +68,13 @@ class Session:
         return self._append(MessageEntry(**self._base(), message=message))
 
     def append_thinking_level_change(self, thinking_level: str) -> str:
-        """From here on the model is asked to think so much: a value of `agent.models.ThinkingLevel`."""
+        """From here on so much thinking is wanted, whatever the model can: an `agent.models.ThinkingLevel`."""
         return self._append(ThinkingLevelChangeEntry(**self._base(), thinking_level=thinking_level))
 
-    def append_model_change(self, provider: str, model_id: str) -> str:
-        """From here on this model answers."""
-        return self._append(ModelChangeEntry(**self._base(), provider=provider, model_id=model_id))
+    def append_model_change(self, provider: str, model_id: str, thinks: bool | None = None) -> str:
+        """From here on this model answers. `thinks` is for one that no list describes: whether it can think."""
+        said = UNSET if thinks is None else thinks
+        return self._append(ModelChangeEntry(**self._base(), provider=provider, model_id=model_id, thinks=said))
 
     def append_active_tools_change(self, active_tool_names: list[str]) -> str:
         """From here on these tools are on, and no others."""
@@ -208,17 +211,16 @@ class Session:
 
     def _state_before(self, path: list[EntryHead]) -> list[Entry]:
         """Of what was compacted, the entries that say which model, thinking level and tools were chosen last."""
-        wanted = {"thinking_level_change", "active_tools_change", "model"}
+        wanted = {"thinking_level_change", "active_tools_change", "model_change", "message"}
         found: list[Entry] = []
         for head in reversed(path):
-            kind = "model" if head.type in ("model_change", "message") else head.type
-            if kind not in wanted:
+            if head.type not in wanted:
                 continue
             entry = self.storage.get_entry(head.id)
             if isinstance(entry, MessageEntry) and not isinstance(entry.message, AssistantMessage):
                 continue
             if entry is not None:
-                wanted.discard(kind)
+                wanted.discard(head.type)
                 found.append(entry)
         return found[::-1]
 

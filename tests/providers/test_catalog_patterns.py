@@ -1,5 +1,6 @@
 """Patterns: what a person may write for a model, and which one they get."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -291,3 +292,77 @@ def test_any_text_is_a_model_or_a_usage_error_and_a_model_is_found_again(
         return
     again, level = CATALOG.resolve(model.full_id, has_key=has_key)
     assert (again.full_id, level) == (model.full_id, None)
+
+
+def _odd_spellings(model: Model) -> list[str]:
+    spelt = [model.full_id, f" {model.provider} / {model.id}\t", f"{model.provider}/ {model.id}", model.id]
+    spelt += [text.upper() for text in spelt] + [text.title() for text in spelt] + [model.full_id.replace(".", "-")]
+    return [*spelt, *(f"{text}{end}" for text in spelt for end in (":high", " : HIGH"))]
+
+
+KEY_SETS = [(), ORDER, ("groq",), ("openrouter",), ("groq", "openai"), ("openrouter", "cerebras")]
+
+
+def test_however_a_listed_model_is_spelt_after_its_provider_it_is_that_one_whatever_keys_are_set() -> None:
+    for model in LISTED:
+        begins = re.compile(rf"\s*{model.provider}\s*/", re.I)
+        for pattern in filter(begins.match, _odd_spellings(model)):
+            for keys in KEY_SETS:
+                assert CATALOG.resolve(pattern, has_key=keys_of(*keys))[0] == model, (pattern, keys)
+
+
+def test_what_any_spelling_finds_is_found_again_by_its_id_whatever_keys_are_set() -> None:
+    unlisted = ["openai/ gpt-oss-120b", "OpenAI/GPT-OSS-120B", "ollama/ qwen3 :8b", "openai/gpt-9 : high"]
+    for pattern in [*unlisted, *(text for model in LISTED for text in _odd_spellings(model))]:
+        for keys in KEY_SETS:
+            try:
+                model, _ = CATALOG.resolve(pattern, has_key=keys_of(*keys))
+            except UsageError:
+                continue
+            assert CATALOG.find(model.provider, model.id, thinks=model.reasoning) == model
+            assert CATALOG.resolve(model.full_id, has_key=keys_of(*keys))[0].full_id == model.full_id, (pattern, keys)
+
+
+def test_whitespace_in_a_reference_does_not_make_another_model_of_it() -> None:
+    for keys in (("groq",), ("openai",), ("groq", "openai"), ()):
+        plain = meant("openai/gpt-oss-120b", *keys)
+        for odd in ("openai/ gpt-oss-120b", " openai /gpt-oss-120b ", "OpenAI\t/ gpt-oss-120b"):
+            assert meant(odd, *keys) == plain
+
+
+class TestWhatWasKept:
+    """`Catalog.find`: no key, and nothing that is like it, decides."""
+
+    def test_an_id_is_taken_as_it_is_however_it_looks(self) -> None:
+        for provider, id in (
+            ("openai", "gpt-oss-120b"),
+            ("ollama", "qwen3:high"),
+            ("openai", "opus"),
+            ("vllm", "a b/ c"),
+        ):
+            model = CATALOG.find(provider, id)
+            assert (model.provider, model.id, model.reasoning) == (provider, id, False)
+        assert CATALOG.find("ollama", "qwen3", thinks=True).reasoning
+
+    def test_files_are_models_too(self) -> None:
+        assert CATALOG.find("replay", "/tmp/a b.jsonl").full_id == "replay//tmp/a b.jsonl"
+
+    def test_of_two_providers_that_differ_in_case_each_has_its_own(self) -> None:
+        table = {"base_url": "http://127.0.0.1:9/v1"}
+        catalog = Catalog({"mine": table, "Mine": table}, {"mine/x": {}, "Mine/x": {}})
+        for full_id in ("mine/x", "Mine/x", "mine/new", "Mine/new"):
+            assert meant(full_id, catalog=catalog) == full_id
+            assert catalog.find(*full_id.split("/")).full_id == full_id
+
+    @pytest.mark.parametrize(
+        ("provider", "id", "says"),
+        [
+            ("gone", "opus", "no model matches `gone/opus`: there is no provider `gone`"),
+            ("Anthropic", "claude-opus-5", "there is no provider `Anthropic`"),
+            ("offline", "gpt", "offline has no model `gpt`"),
+            ("openai", " ", "the name of the model is empty"),
+        ],
+    )
+    def test_what_is_gone_is_an_error_and_no_other_model(self, provider: str, id: str, says: str) -> None:
+        with pytest.raises(UsageError, match=says):
+            CATALOG.find(provider, id)

@@ -34,3 +34,12 @@ async def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     yield make_runtime
     for runtime in made:
         await runtime.close()
+
+
+@pytest.fixture
+async def closing() -> AsyncIterator[list[Any]]:
+    """What is put in here is closed at the end."""
+    runtimes: list[Any] = []
+    yield runtimes
+    for runtime in runtimes:
+        await runtime.close()

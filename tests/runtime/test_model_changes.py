@@ -3,14 +3,16 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import CredentialsError, UsageError
-from agentcli.agent.models import Model
+from agentcli.agent.models import Model, ThinkingLevel
 from agentcli.config.settings import ProviderSettings, RetrySettings, Settings
 from agentcli.providers.scripted import ScriptedStream
-from agentcli.runtime.events import ModelChangedEvent, ThinkingLevelChangedEvent
+from agentcli.runtime.events import ModelChangedEvent, NoticeEvent, ThinkingLevelChangedEvent
 from agentcli.runtime.session_choice import SessionChoice
+from agentcli.runtime.switching import clone_session, new_session
 from agentcli.sessions.entries import ModelChangeEntry, ThinkingLevelChangeEntry
 from tests.agent.doubles import call, fail, say, until, word
 from tests.runtime.conftest import Make
@@ -232,3 +234,117 @@ async def test_a_name_and_a_label_are_kept_and_told(make: Make):
     again.name_session(None)
     again.label(entry, None)
     assert (again.session.name, again.session.labels) == (None, {})
+
+
+async def test_what_was_wanted_comes_back_in_a_new_session_a_resume_and_a_copy(make: Make, closing: list[Any]):
+    runtime, _ = make_with(make, [say("one")], [say("two")])
+    runtime.set_model("mine/deep:xhigh")
+    await runtime.prompt("hi")
+    runtime.set_model("mine/plain")
+    await runtime.prompt("more")
+    assert (runtime.agent.state.thinking_level, runtime.wanted_thinking_level) == ("off", "xhigh")
+    levels = [
+        each.thinking_level for each in runtime.session.get_branch() if isinstance(each, ThinkingLevelChangeEntry)
+    ]
+    assert levels == ["xhigh"]
+    for go_over in (clone_session, new_session):
+        runtime = await go_over(runtime)
+        closing.append(runtime)
+        assert runtime.agent.state.model.id == "plain"
+        assert (runtime.agent.state.thinking_level, runtime.wanted_thinking_level) == ("off", "xhigh")
+    runtime.set_model("mine/thinker")
+    assert runtime.agent.state.thinking_level == "high"
+    runtime.set_model("mine/deep")
+    assert runtime.agent.state.thinking_level == "xhigh"
+
+
+async def test_another_model_for_a_resumed_session_thinks_as_was_wanted_before_and_not_as_the_last_one_could(
+    make: Make,
+):
+    for level in ("medium", "max"):
+        settings = replace(SETTINGS, thinking_level=level)
+        runtime = make(settings=settings, stream_fn=FakeModels([say("one")]))
+        await runtime.prompt("hi")
+        await runtime.close()
+        choice = SessionChoice(reference=str(runtime.session.storage.path))
+        again = make(settings=settings, session=choice, model="mine/deep")
+        assert again.agent.state.thinking_level == level
+        await again.close()
+
+
+async def test_going_back_in_the_session_has_what_was_wanted_there(make: Make):
+    runtime, _ = make_with(make, [say("one")], [say("two")], [say("three")])
+    runtime.set_model("mine/deep:max")
+    await runtime.prompt("hi")
+    runtime.set_model("mine/plain")
+    await runtime.prompt("more")
+    leaf = runtime.session.leaf_id
+    runtime.set_model("mine/deep:low")
+    await runtime.prompt("again")
+    await runtime.go_to(leaf)
+    assert (runtime.agent.state.model.id, runtime.agent.state.thinking_level) == ("plain", "off")
+    runtime.set_model("mine/deep")
+    assert runtime.agent.state.thinking_level == "max"
+
+
+async def test_a_level_that_a_program_sets_in_the_state_is_wanted(make: Make):
+    runtime, _ = make_with(make, [say("one")])
+    runtime.set_model("mine/deep:max")
+    runtime.agent.state.thinking_level = ThinkingLevel.LOW
+    assert runtime.wanted_thinking_level == "low"
+    runtime.set_model("mine/plain")
+    runtime.set_model("mine/deep")
+    assert runtime.agent.state.thinking_level == "low"
+
+
+@pytest.mark.parametrize(("pattern", "thinks"), [("mine/unheard-of:high", True), ("mine/unheard-of", False)])
+async def test_a_resume_knows_of_a_model_that_no_list_has_whether_it_thinks(
+    make: Make, closing: list[Any], pattern: str, thinks: bool
+):
+    runtime, _ = make_with(make, [say("one")], model=pattern)
+    await runtime.prompt("hi")
+    runtime.set_thinking_level("off" if thinks else "high")
+    await runtime.prompt("more")
+    await runtime.close()
+    again = resumed(make, runtime)
+    assert again.agent.state.model == runtime.agent.state.model
+    assert again.agent.state.model.reasoning is thinks
+    assert again.agent.state.thinking_level == "off"
+    new = await new_session(again)
+    closing.append(new)
+    assert new.agent.state.model == runtime.agent.state.model
+
+
+async def test_a_resume_asks_the_sessions_model_and_not_one_that_its_name_also_fits(
+    make: Make, closing: list[Any], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-something-long")
+    runtime = make([say("one")], [say("two")], model="openai/ gpt-oss-120b")
+    assert runtime.agent.state.model.full_id == "openai/gpt-oss-120b"
+    await runtime.prompt("hi")
+    await runtime.close()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-something-long")
+    again = make(session=SessionChoice(reference=str(runtime.session.storage.path)))
+    assert again.agent.state.model.full_id == "openai/gpt-oss-120b"
+    new = await new_session(again)
+    closing.append(new)
+    assert new.agent.state.model.full_id == "openai/gpt-oss-120b"
+
+
+async def test_a_model_whose_provider_is_gone_is_said_in_one_line_and_the_settings_decide(make: Make):
+    runtime, _ = make_with(make, [say("one")], [say("two")])
+    await runtime.prompt("hi")
+    place = runtime.session.leaf_id
+    runtime.session.append_model_change("gone", "plain")
+    runtime.session.append_message(runtime.agent.state.messages[0])
+    gone = runtime.session.leaf_id
+    await runtime.close()
+    again = resumed(make, runtime)
+    says = "the session's model gone/plain cannot be used: no model matches `gone/plain`: there is no provider `gone`"
+    assert says in again.notices
+    assert again.agent.state.model.full_id == "mine/plain"
+    await again.go_to(place)
+    events = hear(again)
+    await again.go_to(gone)
+    await until(lambda: NoticeEvent(says) in events)

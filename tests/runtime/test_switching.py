@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,6 @@ SETTINGS = Settings(
     providers={"mine": ProviderSettings(base_url="http://127.0.0.1:9/v1")},
     models={"mine/plain": {}, "mine/thinker": {"reasoning": True}},
 )
-
-
-@pytest.fixture
-async def closing() -> AsyncIterator[list[Any]]:
-    """What is put in here is closed at the end."""
-    runtimes: list[Any] = []
-    yield runtimes
-    for runtime in runtimes:
-        await runtime.close()
 
 
 def files(tmp_path: Path) -> list[Path]:

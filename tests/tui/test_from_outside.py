@@ -188,8 +188,10 @@ def start(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str
 
 def test_the_draft_goes_to_the_editor_and_back(start: Callable[[str], PtyApp], work: Path) -> None:
     app = start('cp "$1" seen; echo "$1" >name; read word; printf "from %s\\r\\nsecond\\r\\n" "$word" >"$1"')
-    app.write("one \x1b[200~" + "line\n" * 20 + "\x1b[201~\x07")
-    app.until(lambda shown: "paste #1" not in shown and (work / "seen").exists())
+    app.write("one \x1b[200~" + "line\n" * 20 + "\x1b[201~")
+    app.until("paste #1")
+    app.write("\x07")
+    app.until(lambda shown: (work / "name").exists())
     app.write("there\n")
     app.until(lambda shown: "│ from there" in shown and "│ second" in shown)
     assert (work / "seen").read_text() == "one " + "line\n" * 20

@@ -96,11 +96,101 @@ def test_reports_and_lone_modifiers_type_nothing(data: str) -> None:
 
 def test_a_paste_is_whole_however_it_is_cut() -> None:
     text = "line one\r\nline \x1b[31mtwo é"
-    data = f"a\x1b[200~{text}\x1b[201~b"
-    expected = [("a", "a"), ("paste", text), ("b", "b")]
+    data = f"a\x1b[200~{text}\x1b[201~"
+    expected = [("a", "a"), ("paste", text)]
     for cut in range(1, len(data)):
         assert read(data[:cut], data[cut:]) == expected
     assert read(*data) == expected
+
+
+def quiet(reader: Input) -> None:
+    """Nothing has come for a while."""
+    reader._burst_at -= 1.0
+    reader._paste_at -= 1.0
+
+
+def heard(reader: Input, *chunks: str) -> list[tuple[str, str | None]]:
+    return [item for chunk in chunks for message in reader.feed(chunk) if (item := told(message))]
+
+
+def ticked(reader: Input) -> list[tuple[str, str | None]]:
+    return [item for message in reader.tick() if (item := told(message))]
+
+
+AFTER_A_PASTE = [
+    ("!touch pwned\r", "!touch pwned\n"),
+    ("/quit\r", "/quit\n"),
+    ("\r", "\n"),
+    ("y", "y"),
+    ("\x1b[13u\x1b[13;5u\x1b\r", "\n\n\n"),
+    ("a\x1b[A\x1b[1;5C\x1b[Zb\tc\x1bOD\x1b[97u", "ab\tca"),
+    ("\x03\x04\x07x", "\x03\x04\x07x"),
+    ("\x1b", ""),
+    ("x\x1b[", "x"),
+]
+
+
+@pytest.mark.parametrize(("data", "text"), AFTER_A_PASTE, ids=lambda value: repr(value))
+def test_what_comes_in_one_go_with_a_paste_is_pasted_too_however_it_is_cut(data: str, text: str) -> None:
+    paste = "\x1b[200~one\x1b[201~"
+    for cut in range(1, len(paste + data)):
+        reader = Input(KeyParser())
+        found = heard(reader, (paste + data)[:cut], (paste + data)[cut:])
+        time.sleep(constants.ESCAPE_DELAY * 1.2 if data.endswith(("\x1b", "[")) and cut == 1 else 0)
+        found += ticked(reader)
+        assert {kind for kind, _ in found} == {"paste"}
+        assert "".join(pasted or "" for _, pasted in found).replace("\r", "\n") == "one" + text
+    reader = Input(KeyParser())
+    assert {kind for kind, _ in heard(reader, *paste, *data) + ticked(reader)} == {"paste"}
+
+
+def test_a_burst_without_marks_goes_on_as_one_whatever_is_in_it() -> None:
+    lines = "a line of some length\rand another"
+    assert read(lines, "\x1b[B\rmore", "\r") == [("paste", lines), ("paste", "\nmore"), ("paste", "\r")]
+
+
+def test_reports_of_the_terminal_are_read_right_after_a_paste() -> None:
+    reader = Input(KeyParser())
+    found = [*reader.feed("\x1b[200~x\x1b[201~a\x1b[<0;3;3M\x1b[Ib\x1b]11;rgb:ffff/ffff/ffff\x07c")]
+    kinds = [type(message).__name__ for message in found]
+    assert kinds == ["Paste", "Paste", "MouseDown", "AppFocus", "Paste", "BackgroundReported", "Paste"]
+
+
+def test_keys_are_keys_again_when_nothing_came_for_a_moment() -> None:
+    reader = Input(KeyParser())
+    heard(reader, "\x1b[200~one\x1b[201~two\r")
+    quiet(reader)
+    assert heard(reader, "\r") == [("enter", "\r")]
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x1b[27u", "\x1b[99;5u", "\x1b[27;5;99~", "\x1b"], ids=repr)
+def test_escape_and_ctrl_c_end_a_paste_that_has_no_end_and_keep_it(key: str) -> None:
+    reader = Input(KeyParser())
+    assert heard(reader, "\x1b[200~one\rtwo") == []
+    quiet(reader)
+    assert heard(reader, key) + ticked(reader) == [("paste", "one\rtwo")]
+    assert heard(reader, "\x04") == [("ctrl+d", "\x04")]
+
+
+def test_a_paste_without_an_end_is_over_after_a_while() -> None:
+    reader = Input(KeyParser())
+    assert heard(reader, "\x1b[200~one\rtwo") == ticked(reader) == []
+    quiet(reader)
+    assert ticked(reader) == []
+    quiet(reader)
+    assert ticked(reader) == [("paste", "one\rtwo")]
+    assert heard(reader, "\r") == [("enter", "\r")]
+
+
+def test_what_looks_like_such_a_key_within_a_paste_is_pasted() -> None:
+    assert read("\x1b[200~one", "\x03", "two\x1b", "\x1b[27utwo\x1b[201~") == [("paste", "one\x03two\x1b\x1b[27utwo")]
+
+
+def test_the_end_of_a_paste_may_come_late_in_two_parts() -> None:
+    reader = Input(KeyParser())
+    assert heard(reader, "\x1b[200~one\x1b") + ticked(reader) == [("paste", "one")]
+    assert heard(reader, "[201~") == []
+    assert heard(reader, "x") == [("x", "x")]
 
 
 def test_two_pastes_and_an_empty_one() -> None:

@@ -122,7 +122,9 @@ def test_no_sequence_of_others_reaches_the_terminal(start: Callable[..., PtyApp]
         [{"error": "quota", "text": payload}],
         size=(100, 40),
     )
-    app.write("\x1b[200~" + payload + "\x1b[201~\r")
+    app.write("\x1b[200~" + payload + "\x1b[201~")
+    app.until("│ before")
+    app.write("\r")
     app.until("top up the account")
     app.write("\x1b[200~" + payload + "\x1b[201~")
     shown = app.until(lambda shown: shown.count("before") > 3)
@@ -163,6 +165,34 @@ def test_no_sequence_in_a_name_reaches_the_terminal(start: Callable[..., PtyApp]
     app.write("/resume\r")
     app.until(lambda shown: any("❯ " in line and "before" in line for line in shown.splitlines()))
     obeys_nobody(app.raw)
+
+
+def test_a_paste_that_ends_itself_runs_and_answers_nothing(start: Callable[..., PtyApp], work: Path) -> None:
+    app = start([{"tool": "bash", "arguments": {"command": "touch asked"}}], [{"text": "ok"}], mode="ask")
+    for data in ("\x1b[201~!touch pwned\r", "fine\x1b[201~\r/quit\r\x04\x03\x03"):
+        app.write(f"\x1b[200~{data}\x1b[201~")
+        app.until(data.rpartition("~")[2].strip("\r\x04\x03"))
+        app.write("\x03")
+        app.until("sk anything")
+    app.write("go\r")
+    app.until("touch asked")
+    app.until(lambda shown: "Allow bash?" in shown and "stop typing" not in shown)
+    app.write("\x1b[200~x\x1b[201~yy\r")
+    app.until("│ xyy")
+    app.read(0.3)
+    assert not (work / "pwned").exists() and not (work / "asked").exists()
+
+
+def test_a_paste_without_an_end_is_left_by_the_keys_that_leave(start: Callable[..., PtyApp]) -> None:
+    app = start()
+    app.write("\x1b[200~never ended\r")
+    app.read(0.2)
+    app.write("\x1b")
+    app.until("│ never ended")
+    app.write("\x1b[200~or by itself")
+    app.until("or by itself")
+    app.write("\x15\x15\x7f\x15\x04")
+    assert app.wait() == 0
 
 
 def test_every_way_to_a_newline_in_the_draft(start: Callable[..., PtyApp]) -> None:

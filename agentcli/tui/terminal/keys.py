@@ -34,6 +34,11 @@ class _Key(StrEnum):
 class KeyParser(XTermParser):
     """Textual's parser, taught."""
 
+    @property
+    def is_within_sequence(self) -> bool:
+        """Whether what has come ends with the beginning of a sequence."""
+        return self._awaiting.timeout is not None
+
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
         if sequence == "\x1b\r" or (alt and sequence == "\r"):
             yield events.Key(_Key.ALT_ENTER, None)

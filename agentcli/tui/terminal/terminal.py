@@ -5,7 +5,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from textual import events
 from textual.drivers.linux_driver import LinuxDriver
@@ -17,13 +17,17 @@ from agentcli.tui.terminal.keys import KeyParser
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 KEEP_TITLE, OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 """The terminal keeps its title, and takes it back."""
-BURST = 64
+PASTE_S = 2.0
+"""A paste whose end has not come so long after its last character has none."""
+BURST = 16
 """So many characters at once with a line end among them were not typed: a terminal without bracketed paste."""
-BURST_GAP_S = 0.05
-"""What follows a burst so soon belongs to it."""
+BURST_GAP_S = 0.03
+"""What follows a burst or a paste so soon belongs to it: nobody presses a key then."""
 ANSWER_S = 1.0
 """A terminal's answer is whole after so long, or what there is of it is dropped."""
 _INNER_LINE_END = re.compile(r"[\r\n]+[^\r\n]")
+_LEAVES_PASTE = re.compile(r"\x03|\x1b\[(?:27(?:;1?(?::1)?)?u|99;(?:5|69|133)(?::1)?u|27;5;99~)")
+"""Ctrl+C and Esc as terminals send them, but for the Esc that may be the start of something."""
 _OSC = "\x1b]"
 _ANSWER = re.compile(r"\x1b\]\d+;[^\x07\x1b]*(?:\x07|\x1b\\)")
 _ANSWER_SO_FAR = re.compile(r"\x1b\](?:\d{1,2}(?:;[rgba:/#;\da-fA-F]{0,40}\x1b?)?)?")
@@ -73,22 +77,42 @@ class Terminal(LinuxDriver):
 
 
 class Input:
-    """From characters to messages: pastes and the terminal's answers are cut out before keys are read."""
+    """From characters to messages: pastes and the terminal's answers are cut out before keys are read.
+
+    What is pasted may hold the end of a paste. So what comes in one go with a paste, or right after it, is pasted too:
+    none of it is a key. A paste that has no end is over after a while, or with Esc or Ctrl+C.
+    """
 
     def __init__(self, parser: KeyParser) -> None:
         self._parser = parser
         self._paste: list[str] | None = None
         """What has come of a paste that is not over."""
+        self._paste_at = 0.0
+        """When its last characters came."""
+        self._is_end_cut = False
+        """Whether an Esc has ended a paste that may have been the first character of its end."""
         self._held = ""
         """The start of a marker or of an answer that is not whole."""
         self._held_at = self._began_at = time.monotonic()
         self._burst_at = -BURST_GAP_S
+        """When the last character came that was no key, in a burst or a paste."""
+        self._is_rest_pasted = False
+        """Whether what the parser or we hold back came in a burst."""
 
     def tick(self) -> Iterator[Message]:
         """Nothing came for a while: what was held back is no marker."""
+        if self._paste is not None:
+            if self._held == "\x1b" or time.monotonic() - self._paste_at >= PASTE_S:
+                yield from self._leave_paste()
+            return
         held = ""
-        if self._paste is None and not self._is_answer_to_come():
+        if not self._is_answer_to_come():
             held, self._held = self._held, ""
+        if self._is_rest_pasted:
+            # What is held back is the beginning of a sequence, which nothing ended.
+            yield from _as_paste(self._parser.tick())
+            self._is_rest_pasted = self._parser.is_within_sequence
+            return
         if held == "\x1b":
             yield events.Key("escape", "\x1b")
         elif held and not (held.startswith(_OSC) and ";" in held):
@@ -96,6 +120,29 @@ class Input:
         yield from self._parser.tick()
 
     def feed(self, text: str) -> Iterator[Message]:
+        if self._paste is not None:
+            is_alone = not self._held and time.monotonic() - self._paste_at >= BURST_GAP_S
+            if is_alone and _LEAVES_PASTE.fullmatch(text):
+                yield from self._leave_paste()
+                return
+            self._paste_at = time.monotonic()
+        if self._is_end_cut:
+            self._is_end_cut = False
+            text = text.removeprefix(PASTE_END[1:])
+        yield from self._read(text)
+        if self._is_in_burst():
+            self._burst_at = time.monotonic()
+
+    def _leave_paste(self) -> Iterator[Message]:
+        """End a paste that has not ended. What has come of it is kept."""
+        pasted, self._paste = "".join(self._paste or ()), None
+        self._is_end_cut, self._held = self._held == "\x1b", ""
+        yield events.Paste(pasted)
+
+    def _is_in_burst(self) -> bool:
+        return time.monotonic() - self._burst_at < BURST_GAP_S
+
+    def _read(self, text: str) -> Iterator[Message]:
         text, self._held = self._held + text, ""
         while text:
             if self._paste is None:
@@ -105,7 +152,7 @@ class Input:
                     return
                 yield from self._without_answers(text[:start], is_all=True)
                 text = text[start + len(PASTE_START) :]
-                self._paste = []
+                self._paste, self._paste_at = [], time.monotonic()
             end = text.find(PASTE_END)
             if end < 0:
                 keep = _overlap(text, PASTE_END)
@@ -115,6 +162,7 @@ class Input:
             pasted = "".join([*self._paste, text[:end]])
             self._paste = None
             text = text[end + len(PASTE_END) :]
+            self._burst_at = time.monotonic()
             yield events.Paste(pasted)
 
     def _is_answer_to_come(self) -> bool:
@@ -149,25 +197,41 @@ class Input:
         self._held, self._held_at = text, time.monotonic()
 
     def _keys(self, text: str, is_all: bool) -> Iterator[Message]:
-        if self._is_burst(text):
+        pasted = self._is_burst(text)
+        if pasted and "\x1b" not in text and not self._parser.is_within_sequence:
             yield events.Paste(text)
             return
         keep = 0 if is_all else _overlap(text, PASTE_START)
         if keep:
             self._hold(text[len(text) - keep :])
             text = text[: len(text) - keep]
-        if text:
-            yield from self._parser.feed(text)
+        messages = self._parser.feed(text) if text else ()
+        yield from _as_paste(messages) if pasted else messages
+        self._is_rest_pasted = pasted
 
     def _is_burst(self, text: str) -> bool:
-        if "\x1b" in text or len(text) < 2:
+        """Whether the text is the start of a burst, or goes on with one, or with a paste."""
+        if not text or self._is_in_burst():
+            return bool(text)
+        if "\x1b" in text or len(text) < BURST or not _INNER_LINE_END.search(text):
             return False
-        now = time.monotonic()
-        goes_on = now - self._burst_at < BURST_GAP_S
-        if not goes_on and (len(text) < BURST or not _INNER_LINE_END.search(text)):
-            return False
-        self._burst_at = now
+        self._burst_at = time.monotonic()
         return True
+
+
+def _as_paste(messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages with a paste in place of the keys that type something, and without those that do not."""
+    pasted = ""
+    for message in messages:
+        if isinstance(message, events.Key):
+            pasted += "\n" if message.key.endswith("enter") else message.character or ""
+            continue
+        if pasted:
+            yield events.Paste(pasted)
+        pasted = ""
+        yield message
+    if pasted:
+        yield events.Paste(pasted)
 
 
 def _overlap(text: str, marker: str) -> int:
