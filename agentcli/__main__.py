@@ -65,7 +65,7 @@ def _open_streams() -> None:
     for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(descriptor, mode, errors="replace", closefd=False))  # noqa: PTH123, SIM115
+            setattr(sys, name, open(descriptor, mode, errors="replace", closefd=False))  # noqa: SIM115
         elif mode == "w" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 

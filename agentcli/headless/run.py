@@ -11,6 +11,7 @@ from msgspec import Struct
 from agentcli.agent.abort import Aborted, interruptible
 from agentcli.agent.messages import UserMessage
 from agentcli.agent.text import printable
+from agentcli.agent.threads import shortages
 from agentcli.headless.exit_codes import ExitCode, outcome
 from agentcli.headless.outlet import Outlet, open_outlet
 from agentcli.headless.output_format import OutputFormat
@@ -56,6 +57,14 @@ async def run_once(arguments: Sequence[str], options: RunOptions) -> int:
         if await outlet.drain(stopping.signal):
             return code
         return _could_not_write(outlet, run.text) if outlet.broken else stopping.exit_code or code
+
+
+def told_shortage(code: int) -> int:
+    """The exit code of a run that has ended: if it met a shortage only then, that is said, and worth another try."""
+    if code != ExitCode.DONE or not shortages:
+        return code
+    TextOutput(None, sys.stderr).say(shortages[0])
+    return ExitCode.TRY_AGAIN
 
 
 class _OneRun:
@@ -142,6 +151,8 @@ class _OneRun:
             return ExitCode.FAILED, self.schema.problem
         if code == ExitCode.DONE and not runtime.is_stored:
             return ExitCode.FAILED, "the session was not stored, so it cannot be continued"
+        if code == ExitCode.DONE and shortages:
+            return ExitCode.TRY_AGAIN, shortages[0]
         return code, problem
 
     def _write_result(self, runtime: Runtime, code: int, problem: str | None) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agentcli.agent.abort import AbortSignal, interruptible
+from agentcli.agent.threads import to_thread
 
 T = TypeVar("T")
 
@@ -32,7 +33,7 @@ class FileQueue:
         An abort while the call waits raises `Aborted`; once `work` has begun, it is waited for.
         """
         async with self._registering:
-            key = await asyncio.to_thread(lambda: file_key(locate()))
+            key = await to_thread(lambda: file_key(locate()))
             before = self._last.get(key)
             done = asyncio.get_running_loop().create_future()
             self._last[key] = done
@@ -43,7 +44,7 @@ class FileQueue:
         except BaseException:
             self._when_done(before, lambda: self._leave(key, done))
             raise
-        running = asyncio.ensure_future(asyncio.to_thread(work))
+        running = asyncio.ensure_future(to_thread(work))
         running.add_done_callback(lambda _: self._leave(key, done))
         remove = signal.on_abort(lambda: None)  # a listener is given the time to end by itself
         try:

@@ -4,7 +4,6 @@ Names are compared as fd does: a pattern without capital letters matches both ca
 path from the searched folder on. Always searched with our own program, so results are the same on every machine.
 """
 
-import asyncio
 from typing import Annotated, Any
 
 import msgspec
@@ -13,6 +12,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
+from agentcli.agent.threads import to_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.options import ToolOptions
@@ -62,7 +62,7 @@ async def _find(arguments: FindToolInput, options: ToolOptions, signal: AbortSig
     if not arguments.pattern.strip() or "\0" in arguments.pattern:
         raise ToolError("pattern must not be empty, nor hold a NUL character")
     limit = DEFAULT_LIMIT if arguments.limit is None else max(arguments.limit, 1)
-    target = await asyncio.to_thread(search_target, arguments.path, options.cwd)
+    target = await to_thread(search_target, arguments.path, options.cwd)
     if target.name != ".":
         raise ToolError(f"{target.prefix}{target.name} is a file", hint="give the folder to search in")
     paths: list[str] = []

@@ -4,7 +4,6 @@ Searched with ripgrep where it is installed, else with our own program, which gi
 both kinds of regular expressions have.
 """
 
-import asyncio
 from base64 import b64decode
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
+from agentcli.agent.threads import to_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.options import ToolOptions
@@ -143,8 +143,8 @@ async def _grep(arguments: GrepToolInput, options: ToolOptions, signal: AbortSig
     if "\0" in arguments.pattern:
         raise ToolError("pattern holds a NUL character, which no program takes")
     limit = DEFAULT_LIMIT if arguments.limit is None else max(arguments.limit, 1)
-    target = await asyncio.to_thread(search_target, arguments.path, options.cwd)
-    program = await asyncio.to_thread(ripgrep)
+    target = await to_thread(search_target, arguments.path, options.cwd)
+    program = await to_thread(ripgrep)
     order = SearchOrder(
         kind="grep",
         pattern=arguments.pattern,

@@ -20,7 +20,7 @@ class ToolOptions(Struct, kw_only=True):
     """How long a command may run if its call does not say."""
     spill_dir: Path | None = None
     """Folder in which the private folder for long outputs is made; None takes the folder for temporary files."""
-    spill_limit: int = 1 << 30
+    spill_limit: int = 100 << 20
     """Bytes that are kept of one output; what comes after is counted and dropped."""
     image_input: bool = True
     """Whether `read` may give images to the model; without it, it only describes them."""

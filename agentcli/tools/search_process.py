@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from agentcli.agent.abort import AbortSignal
+from agentcli.agent.threads import to_thread
 from agentcli.tools.search_order import SearchOrder
 
 _KEPT_ENV = ("PATH", "HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL", "SYSTEMROOT")
@@ -72,12 +73,13 @@ class SearchProcess:
 
 async def search(argv: Sequence[str], cwd: Path, take: Callable[[bytes], bool], signal: AbortSignal) -> SearchEnd:
     """Run a search program beside the event loop; an abort, or a cancelled wait, ends it at once."""
-    import asyncio  # loaded already; the search program, which shares this package, must not pay for it
+
+    # Loaded already; the search program, which shares this package, must not pay for it.
 
     process = SearchProcess(argv, cwd)
     remove = signal.on_abort(process.stop)
     try:
-        return await asyncio.to_thread(process.run, take)
+        return await to_thread(process.run, take)
     finally:
         remove()
         process.stop()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from agentcli.agent.threads import to_thread
 from agentcli.tools.search_order import SearchOrder
 from agentcli.tools.search_process import SearchProcess, plain_search
 from agentcli.tui.editing.query import Query
@@ -53,7 +54,7 @@ class FileFinder:
 
     async def find(self, letters: str, limit: int) -> list[str]:
         """The paths that the letters may mean, the likeliest first. While the list is made, from what there is."""
-        return await asyncio.to_thread(Query(letters).rank_paths, self._paths, limit)
+        return await to_thread(Query(letters).rank_paths, self._paths, limit)
 
     def close(self) -> None:
         if self._process is not None:
@@ -67,7 +68,7 @@ class FileFinder:
         self._process = process = SearchProcess(plain_search(order), self.cwd)
         limit = asyncio.get_running_loop().call_later(MAX_SECONDS, process.stop)
         try:
-            end = await asyncio.to_thread(process.run, lambda line: _take(line, found))
+            end = await to_thread(process.run, lambda line: _take(line, found))
             self.problem = "" if end.code == 0 else f"the files of {self.cwd} cannot be listed: {end.errors}"
         except OSError as error:
             self.problem = f"the files of {self.cwd} cannot be listed: {error.strerror}"
