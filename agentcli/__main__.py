@@ -7,6 +7,7 @@ import sys
 
 
 def main() -> None:
+    _open_descriptors()
     _open_streams()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
@@ -14,8 +15,11 @@ def main() -> None:
 
         try:
             print(f"agentcli {__version__}", flush=True)
+        except BrokenPipeError:
+            os._exit(141)
         except OSError as error:
-            os._exit(141 if isinstance(error, BrokenPipeError) else 1)
+            print(f"agentcli: the output could not be written: {error.strerror}", file=sys.stderr, flush=True)
+            os._exit(1)
         return
     _collect_late()
     from agentcli.cli.main import run_command_line
@@ -43,13 +47,26 @@ def _collect_late() -> None:
     gc.set_threshold(100_000, *usual[1:])
 
 
+def _open_descriptors() -> None:
+    """Put /dev/null where 0, 1 or 2 is closed: whatever is opened next would take its place, a session file too.
+
+    On 1 it is open for reading only: what is written there fails, as it does on a closed descriptor.
+    """
+    for descriptor, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest free number is taken, which is this one.
+            os.set_inheritable(os.open(os.devnull, flags), True)
+
+
 def _open_streams() -> None:
-    """Closed streams lead nowhere; what a stream's encoding does not have becomes `?` and is no failure."""
-    for name in ("stdout", "stderr"):
+    """A stream that was closed at the start is the descriptor; what an encoding does not have becomes `?`."""
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
-        elif isinstance(stream, io.TextIOWrapper):
+            setattr(sys, name, open(descriptor, mode, errors="replace", closefd=False))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 

@@ -8,6 +8,7 @@ AgentcliError
 │   └── CredentialsError       a key is missing, empty or malformed
 ├── SessionError               a session file or a place in it (`code` says which kind)
 ├── ToolError                  a tool could not do what it was asked; the model reads it
+├── ResourceError              the system has no more threads, processes, memory or descriptors
 └── ProviderError              what a model's server did, or did not do
     ├── AuthError              401, 403
     ├── QuotaError             out of credit: trying again does not help
@@ -80,6 +81,11 @@ class SessionError(AgentcliError):
 
 class ToolError(AgentcliError):
     kind = "tool"
+
+
+class ResourceError(AgentcliError):
+    kind = "resources"
+    retryable = True
 
 
 class ProviderError(AgentcliError):

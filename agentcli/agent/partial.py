@@ -38,6 +38,7 @@ from agentcli.agent.messages import (
     now_ms,
 )
 from agentcli.agent.models import Model
+from agentcli.agent.threads import shortage
 
 MAX_BLOCKS = 2000
 """Blocks of one message: no model has that much to say apart."""
@@ -196,6 +197,7 @@ class PartialMessage:
         """End the stream with what went wrong. A call that had not ended stays unparsed and never runs."""
         events = self._abandon_blocks()
         self.closed = True
+        error = shortage(error) or error
         known = isinstance(error, AgentcliError)
         text = str(error) if known or reason == StopReason.ABORTED else f"{type(error).__name__}: {error}"
         message = self._message(reason, text, error.kind if known else None)

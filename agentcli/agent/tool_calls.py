@@ -28,6 +28,7 @@ from agentcli.agent.hooks import AfterToolCallContext, BeforeToolCallContext
 from agentcli.agent.loop_config import AgentLoopConfig
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage
 from agentcli.agent.streaming import resolved
+from agentcli.agent.threads import shortage
 from agentcli.agent.tools import AgentTool, AgentToolResult, ToolExecutionMode
 from agentcli.agent.validation import validate_arguments
 
@@ -256,7 +257,7 @@ class ToolBatch:
                 raise
             return error_result(ABORTED_TEXT)
         except Exception as error:
-            return error_result(str(error) or type(error).__name__)
+            return error_result(str(shortage(error) or error) or type(error).__name__)
         finally:
             remove()
 

@@ -36,6 +36,13 @@ def run_command_line(arguments: list[str]) -> int:
         return exit_code_of_error(error)
     except KeyboardInterrupt:
         return 130
+    except (RuntimeError, OSError, MemoryError) as error:
+        from agentcli.agent.threads import shortage
+
+        if (found := shortage(error)) is None:
+            raise
+        print(f"agentcli: {found}", file=sys.stderr)
+        return 75
     finally:
         _tell_of_missing_locks()
 

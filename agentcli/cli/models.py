@@ -1,6 +1,5 @@
 """`agentcli models`."""
 
-import asyncio
 import sys
 
 from agentcli.agent.models import Model, Provider
@@ -19,9 +18,10 @@ def print_models(search: str | None, discover: bool) -> None:
     providers = {provider.name: provider for provider in catalog.providers()}
     models = models_by_readiness(catalog)
     if discover:
+        from agentcli.agent.threads import run
         from agentcli.providers.discovery import discover as find_local
 
-        models += asyncio.run(find_local(servers=[catalog.provider(name) for name in LOCAL]))
+        models += run(find_local(servers=[catalog.provider(name) for name in LOCAL]))
     shown = [model for model in models if not search or search.lower() in f"{model.full_id} {model.name}".lower()]
     width = max((len(model.full_id) for model in shown), default=0)
     for model in shown:

@@ -30,13 +30,12 @@ def rpc(
         from agentcli.cli.rpc_schema import print_schema
 
         return print_schema()
-    import asyncio
-
     from msgspec.structs import replace
 
+    from agentcli.agent.threads import run
     from agentcli.cli.runtime_options import runtime_options, with_limits
     from agentcli.headless.rpc import run_rpc
 
     asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
     limited = with_limits(asked, max_turns, max_tokens, max_cost, timeout)
-    return asyncio.run(run_rpc(replace(limited, answers_permissions=True)))
+    return run(run_rpc(replace(limited, answers_permissions=True)))

@@ -36,11 +36,11 @@ def run(
     references to other files; format is no check. An answer that does not fit goes back to the model, three times at
     most.
     """
-    import asyncio
-
+    from agentcli.agent.threads import run as run_loop
     from agentcli.cli.runtime_options import runtime_options, with_limits
-    from agentcli.headless.run import RunOptions, run_once
+    from agentcli.headless.run import RunOptions, run_once, told_shortage
 
     asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
     limited = with_limits(asked, max_turns, max_tokens, max_cost, timeout)
-    return asyncio.run(run_once(prompt or [], RunOptions(runtime=limited, output=output, schema=schema)))
+    code = run_loop(run_once(prompt or [], RunOptions(runtime=limited, output=output, schema=schema)))
+    return told_shortage(code)

@@ -122,11 +122,10 @@ def go_to(reference: str, entry: str, summary: bool, instructions: str, model: s
         if text is not None:
             print(f"before: {one_line(text)}")
         return 0
-    import asyncio
-
+    from agentcli.agent.threads import run
     from agentcli.headless.session_work import go_to_entry
 
-    moved, stopped = asyncio.run(go_to_entry(_options(reference, model), entry, instructions))
+    moved, stopped = run(go_to_entry(_options(reference, model), entry, instructions))
     print(f"summarised the branch, and at {entry}" if moved.moved else "stopped; nothing has changed")
     return stopped or 0
 
@@ -172,12 +171,11 @@ def delete(reference: str, yes: bool) -> None:
 
 
 def compact(reference: str, instructions: str, model: str | None) -> int:
-    import asyncio
-
+    from agentcli.agent.threads import run
     from agentcli.headless.exit_codes import ExitCode
     from agentcli.headless.session_work import compact_session
 
-    end, stopped = asyncio.run(compact_session(_options(reference, model), instructions))
+    end, stopped = run(compact_session(_options(reference, model), instructions))
     if stopped is not None:
         return stopped
     if end is None or end.summary is None:

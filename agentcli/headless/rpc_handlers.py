@@ -3,7 +3,6 @@
 What raises is a failure response and nothing more. `HANDLERS` has them by the type of their command.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import get_annotations
 from typing import Any
@@ -17,6 +16,7 @@ from agentcli.agent.messages import (
     user_message,
 )
 from agentcli.agent.queues import PendingMessageQueue
+from agentcli.agent.threads import to_thread
 from agentcli.config.masking import mask_data
 from agentcli.config.paths import sessions_folder
 from agentcli.headless import rpc_commands as ask
@@ -200,7 +200,7 @@ async def _get_commands(rpc: RpcSession, command: ask.GetCommands) -> data.Comma
 
 @_handles
 async def _list_sessions(rpc: RpcSession, command: ask.ListSessions) -> data.Sessions:
-    return data.Sessions(await asyncio.to_thread(_listed, None if command.all else rpc.runtime.cwd, command.search))
+    return data.Sessions(await to_thread(_listed, None if command.all else rpc.runtime.cwd, command.search))
 
 
 @_handles

@@ -1,6 +1,5 @@
 """A one-shot run: one prompt, the answer on stdout, everything else on stderr."""
 
-import asyncio
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from agentcli.agent.abort import Aborted, interruptible
 from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.messages import UserMessage
 from agentcli.agent.text import printable
+from agentcli.agent.threads import shortages, to_thread
 from agentcli.headless.exit_codes import ExitCode, outcome
 from agentcli.headless.outlet import Outlet, open_outlet
 from agentcli.headless.output_format import OutputFormat
@@ -57,6 +57,14 @@ async def run_once(arguments: Sequence[str], options: RunOptions) -> int:
         if await outlet.drain(stopping.signal):
             return code
         return _could_not_write(outlet, run.text) if outlet.broken else stopping.exit_code or code
+
+
+def told_shortage(code: int) -> int:
+    """The exit code of a run that has ended: if it met a shortage only then, that is said, and worth another try."""
+    if code != ExitCode.DONE or not shortages:
+        return code
+    TextOutput(None, sys.stderr).say(shortages[0])
+    return ExitCode.TRY_AGAIN
 
 
 class _OneRun:
@@ -155,6 +163,8 @@ class _OneRun:
             return ExitCode.FAILED, self.schema.problem
         if code == ExitCode.DONE and self._wants_session and runtime.storage_problem:
             return ExitCode.FAILED, "the session could not be stored to its end"
+        if code == ExitCode.DONE and shortages:
+            return ExitCode.TRY_AGAIN, shortages[0]
         return code, problem
 
     def _write_result(self, runtime: Runtime, code: int, problem: str | None) -> None:
@@ -175,7 +185,7 @@ async def _message(runtime: Runtime, words: Sequence[str], piped: str) -> UserMe
     build = runtime.attachments.build_prompt
     if not any("@" in word for word in words):
         return build(words, piped, runtime.expand)
-    return await asyncio.to_thread(build, words, piped, runtime.expand)
+    return await to_thread(build, words, piped, runtime.expand)
 
 
 def _price_notices(runtime: Runtime) -> list[str]:

@@ -4,7 +4,6 @@ The SDK knows where such models live and how one signs in, and does nothing else
 agentcli's own connections, so that proxies, certificates, time limits, aborts and errors are those of every provider.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable
 from importlib import import_module
@@ -18,6 +17,7 @@ from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import AgentcliError, ConfigError, CredentialsError, NetworkError
 from agentcli.agent.models import Model
 from agentcli.agent.streaming import resolved
+from agentcli.agent.threads import to_thread
 from agentcli.providers.anthropic_messages_body import request_body
 from agentcli.providers.classify import one_line
 from agentcli.providers.compat import compat_of
@@ -123,7 +123,7 @@ async def _client_of(cloud: Cloud, place: Place, clients: HttpClients) -> "SdkCl
     known = _sdk_clients.setdefault(clients, {})
     if (cloud.extra, place) not in known:
         # In a thread: the imports take a second, and the AWS library may ask the network for its region.
-        known[cloud.extra, place] = await asyncio.to_thread(_new_client, cloud, place)
+        known[cloud.extra, place] = await to_thread(_new_client, cloud, place)
     return known[cloud.extra, place]
 
 

@@ -29,6 +29,7 @@ from agentcli.agent.messages import (
 )
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
+from agentcli.agent.threads import to_thread
 from agentcli.files.reading import read_bytes
 from agentcli.providers.http import HttpClients
 
@@ -72,7 +73,7 @@ async def stream(
         ProviderError: the recording is over, or an answer in it cannot be read.
     """
     path = Path(model.id).expanduser()
-    answers = await asyncio.to_thread(read_answers, path)
+    answers = await to_thread(read_answers, path)
     number = sum(_counts(message) for message in context.messages)
     if number >= len(answers):
         raise ProviderError(

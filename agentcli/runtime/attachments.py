@@ -114,12 +114,15 @@ class Attachments:
         return os.path.lexists(self._options.cwd / os.path.expanduser(name))  # noqa: PTH111 (`~nobody` is a name)
 
     def _read(self, name: str) -> AgentToolResult:
+        from agentcli.tools.file_place import FilePlace
+        from agentcli.tools.paths import find_file
         from agentcli.tools.read import ReadToolInput, read_file  # 3 ms, for who attaches something
 
         # Whether the model takes images is decided at each request: the next one may.
         options = replace(self._options, image_input=True)
         try:
-            return read_file(ReadToolInput(path=name), options, self._known, lambda: False)
+            with FilePlace(find_file(name, options.cwd)) as place:
+                return read_file(place, ReadToolInput(path=name), options, self._known, lambda: False)
         except ToolError as error:
             raise UsageError(f"@{name} cannot be attached: {error.message}", hint=error.hint) from None
 

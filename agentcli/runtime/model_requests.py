@@ -1,6 +1,5 @@
 """ModelRequests: how a runtime asks the model: by whom, with which key, and how it failed."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 
 from agentcli.agent.assistant_events import AssistantMessageEvent
@@ -8,6 +7,7 @@ from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import AuthError, ConfigError, ProviderError
 from agentcli.agent.models import Model
 from agentcli.agent.streaming import resolved
+from agentcli.agent.threads import to_thread
 from agentcli.config.credentials import forget_key, is_quick, require_key
 from agentcli.runtime.foundation import Foundation
 from agentcli.runtime.masking import masked_end, masked_error
@@ -48,7 +48,7 @@ class ModelRequests:
         """The key of a provider; in a thread, if a command or the keyring has to be asked."""
         self._check(name)
         provider = self._catalog.provider(name)
-        return require_key(provider) if is_quick(provider) else asyncio.to_thread(require_key, provider)
+        return require_key(provider) if is_quick(provider) else to_thread(require_key, provider)
 
     def require_ready(self, model: Model) -> None:
         """Raises ConfigError if the model needs a key and there is none, or its settings cannot be used."""

@@ -13,6 +13,7 @@ from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.hooks import BeforeToolCallContext, BeforeToolCallResult
 from agentcli.agent.messages import AssistantMessage
+from agentcli.agent.threads import to_thread
 from agentcli.runtime.events import NoticeEvent, PermissionEndEvent, PermissionRequestEvent
 from agentcli.runtime.permission_rules import Verdict
 from agentcli.runtime.permissions import PATH_TOOLS, Judgement, Permissions
@@ -124,7 +125,7 @@ class PermissionGate:
             self._remember(verdict, rule)
             if answer.remember == Remember.ALWAYS:
                 try:
-                    await asyncio.to_thread(self._save_rule, verdict, rule)
+                    await to_thread(self._save_rule, verdict, rule)
                 except AgentcliError as error:
                     await self._emit(NoticeEvent(f"the rule {rule} holds for this session only: {error}"))
 

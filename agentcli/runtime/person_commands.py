@@ -113,7 +113,7 @@ class PersonCommands:
             return mask_data(BashExecutionMessage(command.text, str(error), exclude_from_context=exclude_from_context))
         output = end.snapshot.text
         if end.details.background:
-            output = "\n".join(part for part in (output, end.lines[-1]) if part)
+            output = "\n".join(part for part in (output, *end.lines[1:]) if part)
         return mask_data(
             BashExecutionMessage(
                 command.text,

@@ -6,6 +6,7 @@ from agentcli.agent.agent import Agent
 from agentcli.agent.errors import SessionError
 from agentcli.agent.events import MessageEndEvent, TurnEndEvent
 from agentcli.agent.messages import AgentMessage
+from agentcli.agent.threads import to_thread
 from agentcli.config.masking import mask_data
 from agentcli.runtime.events import EntryAppendedEvent, NoticeEvent
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
@@ -45,7 +46,7 @@ class SessionRecorder:
             await self.record(event.message)
         elif isinstance(event, TurnEndEvent):
             await self.settle()
-            self._syncing = asyncio.get_running_loop().run_in_executor(None, self.session.sync)
+            self._syncing = asyncio.ensure_future(to_thread(self.session.sync))
 
     async def record(self, *messages: AgentMessage) -> None:
         """Write messages. They are written (or it is known that they cannot be) before this first waits."""

@@ -22,12 +22,15 @@ from agentcli.tools.command_output import Snapshot, describe
 from agentcli.tools.commands import Commands
 from agentcli.tools.exit_status import exit_code_of, exit_line, signal_of
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.process_tree import command_of
+from agentcli.tools.output_rate import BYTES_PER_S
+from agentcli.tools.process_tree import Process, command_of
 from agentcli.tools.shell_command import ShellCommand
 from agentcli.tools.spill import SpillFolder
-from agentcli.tools.truncate import Truncation
+from agentcli.tools.truncate import Truncation, size
 
 MAX_TIMEOUT_S = 2_147_483
+_SHOWN = 20
+"""Processes that a result names."""
 _FIRST_LOOK_S = 0.5
 """How long the start of a background job is watched, so that a job that fails at once is seen to."""
 
@@ -195,33 +198,48 @@ async def run_to_end(table: Commands, command: ShellCommand, seconds: float | No
 
 
 def _raise_if_not_started(command: ShellCommand) -> None:
-    error = command.settled.exception()
-    if isinstance(error, OSError):
-        name = error.filename or "the shell"
-        reason = error.strerror or str(error)
-        raise ToolError(f"The command could not be started: {name}: {reason}", hint="see the `shell` setting")
-    if error is not None:
-        raise ToolError(f"The command could not be run: {error}")
+    if (error := command.settled.exception()) is not None:
+        raise error
 
 
 def _how_stopped(command: ShellCommand, was_aborted: bool, seconds: float, had_exited: bool) -> str:
+    if command.end_note:
+        return command.end_note
     how = f"Aborted by the user after {command.duration_s:.1f} s" if was_aborted else f"Timed out after {seconds:g} s"
     if had_exited:
         return f"{how}; the shell had exited before with code {exit_code_of(command.return_code or 0)}"
+    if command.unended:
+        return f"{how}; killed, but this lives on: {_listed(command.unended)}"
     return f"{how}; the command and all it had started were killed"
+
+
+def _listed(processes: list[Process], names: dict[int, str] | None = None) -> str:
+    shown = [f"{one.pid} {(names or {}).get(one.pid) or command_of(one.pid)}" for one in processes[:_SHOWN]]
+    more = len(processes) - len(shown)
+    return "; ".join([*shown, f"and {more:,} more"] if more else shown)
 
 
 def _ended(table: Commands, command: ShellCommand) -> CommandEnd:
     snapshot = command.output.take_new()
     return_code = command.return_code or 0
-    lines = [exit_line(return_code)]
+    lines = [command.end_note or exit_line(return_code)]
     details = _details(command, snapshot)
-    if command.background:
+    left = command.left
+    if left.processes and not command.end_note:
         job = details.job = table.adopt(command)
-        details.background = [BackgroundProcess(one.pid, command_of(one.pid)) for one in command.background]
-        listed = "; ".join(f"{one.pid} {one.command}" for one in details.background)
+        details.background = [
+            BackgroundProcess(one.pid, left.names.get(one.pid, "")) for one in left.processes[:_SHOWN]
+        ]
+        listed = _listed(left.processes, left.names)
         lines.append(f"Still running in the background (job {job}, ends with agentcli): {listed}")
-    return CommandEnd(snapshot, details, lines, return_code != 0)
+        lines.append(_slowed(command))
+    return CommandEnd(snapshot, details, lines, return_code != 0 or bool(command.end_note))
+
+
+def _slowed(command: ShellCommand) -> str:
+    if not command.is_slowed:
+        return ""
+    return f"It prints more than a background job may and is slowed down to {size(BYTES_PER_S)} a second"
 
 
 def _stopped(command: ShellCommand, how: str, *, was_aborted: bool) -> CommandEnd:
@@ -267,7 +285,7 @@ def _job_result(table: Commands, job: str, command: ShellCommand) -> AgentToolRe
     details.running = command.is_alive
     if details.running:
         state = f"Job {job} is running (pid {command.pid}, {command.duration_s:.0f} s). Use job={job} to look again"
-        return _result(command, snapshot, [state], details, is_error=False)
+        return _result(command, snapshot, [state, _slowed(command)], details, is_error=False)
     del table.jobs[job]
     return_code = command.return_code or 0
     state = command.end_note or exit_line(return_code) or "Command exited with code 0"

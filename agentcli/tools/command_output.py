@@ -89,6 +89,11 @@ class CommandOutput:
                 self._append(self._cleaner.feed(chunk))
             self._keep_raw(chunk)
 
+    def limit_file(self, count: int) -> None:
+        """Keep at most so many more bytes in the file."""
+        with self._lock:
+            self._spill_left = min(self._spill_left, count)
+
     def snapshot(self) -> Snapshot:
         with self._lock:
             self._clean_flood()
@@ -191,7 +196,10 @@ class CommandOutput:
 
     def _close_file(self) -> None:
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            try:
+                os.close(self._descriptor)
+            except OSError as error:  # a file system in the network tells of a full disk only now
+                self.spill_problem = f"the file is not complete: {error.strerror or error}"
             self._descriptor = -1
 
     def _write(self, chunk: bytes) -> None:

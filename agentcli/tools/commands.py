@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
+from agentcli.agent.threads import to_thread
 from agentcli.tools.command_output import CommandOutput, Snapshot
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.orphans import mark_name
 from agentcli.tools.process_tree import Mark, find_tree, kill_all
 from agentcli.tools.shell_command import ShellCommand
+from agentcli.tools.shell_start import ShellStart, arguments_for, start_failure
 from agentcli.tools.spill import SpillFolder
 
 NOT_INTERACTIVE = {
@@ -38,8 +40,8 @@ NOT_INTERACTIVE = {
 
 _ENDED_JOBS_KEPT = 10
 
-_LONG_COMMAND = 100_000
-"""Linux takes no single argument over 128 KiB; a longer command goes through a file."""
+_READ_BY_SHELLS = ("BASH_ENV", "SHELLOPTS")
+"""With these a shell runs a file before any command, or runs none (`noexec`) and reports success."""
 
 
 class Commands:
@@ -54,29 +56,30 @@ class Commands:
         """Commands that run or have left something running."""
         self.jobs: dict[str, ShellCommand] = {}
         """Background jobs by id, until their end has been reported."""
+        self._proven: set[tuple[str, ...]] = set()
+        """Shells, with what they read at their start, that have run a command."""
         self._watchers: set[asyncio.Task[None]] = set()
 
     def launch(self, text: str, on_output: Callable[[Snapshot], None] | None = None) -> ShellCommand:
-        """Start a command in the working folder. Raises `ToolError` if there is no such folder."""
+        """Start a command in the working folder. Raises `ToolError` if that is not there, or no thread is."""
         options = self._options
         self._drop_ended()
         self._count += 1
         mark = Mark(self._mark_name, str(self._count))
-        output = CommandOutput(self._spill, options.max_lines, options.max_bytes, options.spill_limit)
+        start = self._start_of(text, mark)
         command = ShellCommand(
             text,
-            self._shell(),
-            self._arguments(text),
-            self._folder_for(text),
-            {**environment(options), mark.name: mark.value},
+            start,
             mark=mark,
-            output=output,
+            output=CommandOutput(self._spill, options.max_lines, options.max_bytes, options.spill_limit),
+            spill=self._spill,
             on_output=on_output,
+            prepare=lambda: self._prove(start),
         )
+        command.start()
         number = self._count
         self._living[number] = command
         command.closed.add_done_callback(lambda _: self._forget(number, command))
-        command.start()
         return command
 
     def adopt(self, command: ShellCommand) -> str:
@@ -84,6 +87,7 @@ class Commands:
         known = next((job for job, other in self.jobs.items() if other is command), None)
         job = known or command.mark.value
         self.jobs[job] = command
+        command.go_to_background()
         return job
 
     def limit(self, command: ShellCommand, seconds: float) -> None:
@@ -107,7 +111,7 @@ class Commands:
         for command in commands:
             command.abandon()
         if self._count:
-            await asyncio.to_thread(self._kill_marked)
+            await to_thread(self._kill_marked)
         self._living.clear()
         self.jobs.clear()
 
@@ -120,7 +124,9 @@ class Commands:
 
     def _drop_ended(self) -> None:
         """Let go of commands whose last process has ended; of ended jobs that nobody asked about, keep the newest."""
-        self._living = {number: command for number, command in self._living.items() if command.is_alive}
+        self._living = {
+            number: command for number, command in self._living.items() if command.is_alive or command.has_group
+        }
         ended = [job for job, command in self.jobs.items() if not command.is_alive]
         for job in ended[:-_ENDED_JOBS_KEPT]:
             del self.jobs[job]
@@ -131,20 +137,30 @@ class Commands:
 
     def _forget(self, number: int, command: ShellCommand) -> None:
         """A command that has ended and left nothing running need not be ended later."""
-        if not command.background:
+        if not command.left.processes:
             self._living.pop(number, None)
 
     def _shell(self) -> str:
         return str(self._options.shell or default_shell())
 
-    def _arguments(self, text: str) -> list[str]:
-        if len(text) > _LONG_COMMAND:
-            descriptor, path = self._spill.create_file("command")
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            return [str(path)]
-        # A first word like -x would be taken for an option of the shell.
-        return ["-c", f" {text}" if text.startswith(("-", "+")) else text]
+    def _start_of(self, text: str, mark: Mark) -> ShellStart:
+        shell = self._shell()
+        env = {**environment(self._options), mark.name: mark.value}
+        folder = self._folder_for(text)
+        try:
+            arguments, script = arguments_for(shell, text, self._spill)
+        except OSError as error:
+            raise start_failure(error, env) from None
+        return ShellStart(shell, arguments, folder, env, script)
+
+    def _prove(self, start: ShellStart) -> None:
+        """Make sure, once, that a shell that was chosen, or reads a chosen file, runs what it is given."""
+        read = [start.env.get(name, "") for name in _READ_BY_SHELLS]
+        key = (start.shell, *read)
+        if (self._options.shell is None and not any(read)) or key in self._proven:
+            return
+        start.prove()
+        self._proven.add(key)
 
     def _folder_for(self, text: str) -> Path:
         """The working folder. If it is gone, a command that goes elsewhere by itself gets an empty one to start in."""
@@ -152,7 +168,10 @@ class Commands:
         if cwd.is_dir():
             return cwd
         if names_its_folder(text):
-            return self._spill.empty_folder()
+            try:
+                return self._spill.empty_folder()
+            except OSError as error:
+                raise start_failure(error, {}) from None
         raise ToolError(
             f"The working folder {cwd} does not exist, so nothing was run",
             hint=f"bring it back with `mkdir -p {cwd}`, or begin the command with `cd` to a folder by its full path",
@@ -177,8 +196,9 @@ def default_shell() -> str:
 
 
 def environment(options: ToolOptions) -> dict[str, str]:
-    """What commands get: the environment of agentcli without keys, and nothing in it that asks or waits."""
+    """What commands get: the environment of agentcli without keys, and nothing in it that asks, waits or runs first."""
     hidden = {name.upper() for name in options.hidden_env}
     kept = {name: value for name, value in os.environ.items() if name.upper() not in hidden}
-    kept.pop("GPG_TTY", None)
+    for name in ("GPG_TTY", *_READ_BY_SHELLS):
+        kept.pop(name, None)
     return {**kept, **NOT_INTERACTIVE, "PWD": str(options.cwd), **options.extra_env}

@@ -3,7 +3,6 @@
 What is listed stands in `file_tree`, what a glob means in `path_glob`.
 """
 
-import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
+from agentcli.agent.threads import to_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.file_tree import LIST_ARGUMENTS, FileTree
@@ -92,7 +92,7 @@ class _Finder:
 async def _find(arguments: FindToolInput, options: ToolOptions, signal: AbortSignal) -> AgentToolResult:
     limit = DEFAULT_LIMIT if arguments.limit is None else max(arguments.limit, 1)
     finder = _Finder(_glob(arguments.pattern), limit + 1)
-    target = await asyncio.to_thread(search_target, arguments.path, options.cwd)
+    target = await to_thread(search_target, arguments.path, options.cwd)
     if target.name != ".":
         raise ToolError(f"{target.prefix}{target.name} is a file", hint="give the folder to search in")
     process = SearchProcess(LIST_ARGUMENTS, target.folder, options.search_timeout_s)
@@ -102,7 +102,7 @@ async def _find(arguments: FindToolInput, options: ToolOptions, signal: AbortSig
     if end.ending is not Ending.DONE:
         notes.append(end.incomplete(options.search_timeout_s))
     await in_thread(lambda stopped: finder.take_unlisted(target.folder, stopped), signal)
-    paths = await asyncio.to_thread(finder.first)
+    paths = await to_thread(finder.first)
     if not paths and end.ending is not Ending.DONE:
         raise ToolError(" ".join(notes))
     details = FindToolDetails(results=min(len(paths), limit), limit_reached=len(paths) > limit)

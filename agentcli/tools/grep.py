@@ -3,7 +3,6 @@
 Its regular expressions are those of Rust: no look-around and no backreferences, and time linear in the text.
 """
 
-import asyncio
 import os
 import time
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
+from agentcli.agent.threads import to_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.grep_events import GrepEvents, Line
@@ -108,7 +108,7 @@ async def _grep(arguments: GrepToolInput, options: ToolOptions, signal: AbortSig
     limit = DEFAULT_LIMIT if arguments.limit is None else max(arguments.limit, 1)
     _check_pattern(arguments.pattern)
     argv = _arguments(arguments, limit)
-    target = await asyncio.to_thread(search_target, arguments.path, options.cwd)
+    target = await to_thread(search_target, arguments.path, options.cwd)
     deadline = time.monotonic() + options.search_timeout_s
 
     async def run(most: int, *more: str) -> tuple[_Collector, SearchEnd]:

@@ -1,6 +1,5 @@
 """The ls tool: what a folder holds, hidden entries too, sorted without regard to case."""
 
-import asyncio
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
+from agentcli.agent.threads import to_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.options import ToolOptions
@@ -43,7 +43,7 @@ def create_ls_tool(options: ToolOptions) -> AgentTool:
         on_update: OnUpdate | None = None,
         context: Any = None,
     ) -> AgentToolResult:
-        return await asyncio.to_thread(list_folder, msgspec.convert(params, LsToolInput), options)
+        return await to_thread(list_folder, msgspec.convert(params, LsToolInput), options)
 
     return AgentTool(
         name="ls",

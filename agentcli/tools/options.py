@@ -22,7 +22,7 @@ class ToolOptions(Struct, kw_only=True):
     """How long one call of grep or find may search. What was found until then is shown."""
     spill_dir: Path | None = None
     """Folder in which the private folder for long outputs is made; None takes the folder for temporary files."""
-    spill_limit: int = 1 << 30
+    spill_limit: int = 100 << 20
     """Bytes that are kept of one output; what comes after is counted and dropped."""
     image_input: bool = True
     """Whether `read` may give images to the model; without it, it only describes them."""

@@ -4,12 +4,11 @@ Every command carries a mark in its environment that names the process it belong
 command is nobody's, and the next agentcli that finds an interrupted conversation ends it.
 """
 
-import contextlib
 import os
 import re
-import signal
-from collections.abc import Iterator
 from pathlib import Path
+
+from agentcli.tools.process_tree import Process, find_tree, kill_all
 
 MARK_PREFIX = "_AGENTCLI_MARK_"
 _MARK = re.compile(rf"{MARK_PREFIX}(\d+)_".encode())
@@ -20,16 +19,24 @@ def mark_name() -> str:
     return f"{MARK_PREFIX}{os.getpid()}_{os.urandom(8).hex()}"
 
 
+class _DeadOwner:
+    """The mark of a command whose agentcli is gone."""
+
+    def is_in(self, environ: bytes) -> bool:
+        return any(not _is_alive(owner) for owner in {int(owner) for owner in _MARK.findall(environ)})
+
+
 def end_orphans() -> list[int]:
-    """KILL every command whose agentcli is gone. Returns their pids. Looks through all processes: about 10 ms."""
-    ended: list[int] = []
-    for pid, environment in _environments():
-        owners = {int(owner) for owner in _MARK.findall(environment)}
-        if pid != os.getpid() and any(not _is_alive(owner) for owner in owners) and _is_of_our_kind(pid):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-                ended.append(pid)
-    return ended
+    """End every command whose agentcli is gone. Returns their pids. Looks through all processes: about 10 ms."""
+    ended: set[int] = set()
+
+    def orphans() -> list[Process]:
+        found = [process for process in find_tree(_DeadOwner(), set()) if _is_of_our_kind(process.pid)]
+        ended.update(process.pid for process in found)
+        return found
+
+    kill_all(orphans)
+    return sorted(ended)
 
 
 def _is_of_our_kind(pid: int) -> bool:
@@ -50,19 +57,3 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _environments() -> Iterator[tuple[int, bytes]]:
-    """The pid and the environment of every process that shows it to us."""
-    proc = Path("/proc")
-    if proc.joinpath("self", "environ").exists():
-        for folder in proc.iterdir():
-            if folder.name.isdigit():
-                with contextlib.suppress(OSError):
-                    yield int(folder.name), folder.joinpath("environ").read_bytes()
-        return
-    import psutil  # 7 ms, and not on Linux
-
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            yield process.pid, "\0".join(process.environ()).encode("utf-8", "surrogateescape")

@@ -12,11 +12,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 
 _PROC = Path("/proc")
 _PROBE_AT_MOST = 256
+_AT_WORK_S = 0.05
+"""What lies between fork and exec takes less of the processor than this."""
+_FREEZE_ROUNDS = 20
+_KILL_AT_MOST_S = 10.0
 _KILL_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.128, 0.128)
 
 
@@ -34,6 +39,10 @@ class Mark(Struct, frozen=True):
         return environ.startswith(item + end) or b"\0" + item + end in environ
 
 
+class Marking(Protocol):
+    def is_in(self, environ: bytes) -> bool: ...
+
+
 class Process(Struct, frozen=True):
     pid: int
     parent: int
@@ -44,7 +53,7 @@ class Process(Struct, frozen=True):
     is_marked: bool
 
 
-def find_tree(mark: Mark, roots: set[int], *, younger_than: int = 0) -> list[Process]:
+def find_tree(mark: Marking, roots: set[int], *, younger_than: int = 0) -> list[Process]:
     """The living processes that carry the mark, are in a session or group of `roots`, or descend from one.
 
     Args:
@@ -88,17 +97,68 @@ def send_to_group(group: int, number: int) -> bool:
     return True
 
 
-def kill_all(find: Callable[[], Iterable[Process]]) -> None:
-    """KILL what `find` finds until that is nothing: what forks meanwhile is found the next time.
+def kill_all(find: Callable[[], Iterable[Process]]) -> list[Process]:
+    """End what `find` finds as one, until that is nothing: first all are stopped, so that none forks, then killed.
 
-    Blocks until all are gone, at most about half a second: one that waits for a disk cannot end before that answers.
+    Returns what is left. Blocks until all are gone: at most about half a second if they do not become fewer (one that
+    waits for a disk cannot end before that answers), and 10 s if they do.
     """
-    for pause in _KILL_PAUSES_S:
-        processes = list(find())
-        if not processes:
-            return
-        send(processes, signal.SIGKILL)
+    deadline = time.monotonic() + _KILL_AT_MOST_S
+    pauses, fewest = iter(_KILL_PAUSES_S), sys.maxsize
+    while processes := list(find()):
+        processes = _stopped(processes, find)
+        _send_to_all(processes, signal.SIGKILL)
+        if len(processes) < fewest:
+            pauses, fewest = iter(_KILL_PAUSES_S), len(processes)
+        pause = next(pauses, None)
+        if pause is None or time.monotonic() > deadline:
+            return processes
         time.sleep(pause)
+    return []
+
+
+def _stopped(processes: list[Process], find: Callable[[], Iterable[Process]]) -> list[Process]:
+    """The processes, and what they had started meanwhile, all of them stopped."""
+    known: set[int] = set()
+    for _ in range(_FREEZE_ROUNDS):
+        new = [process for process in processes if process.pid not in known]
+        if not new:
+            break
+        known.update(process.pid for process in new)
+        _send_to_all(new, signal.SIGSTOP)
+        processes = list(find())
+    return processes
+
+
+def _send_to_all(processes: list[Process], number: int) -> None:
+    """Send a signal to each process, and to their process groups, all of which get it at one moment."""
+    own_session, own_group = os.getsid(0), os.getpgrp()
+    for group in {process.group for process in processes if process.session != own_session}:
+        if group not in (0, 1, own_group):
+            send_to_group(group, number)
+    send(processes, number)
+
+
+def is_at_work(pid: int) -> bool:
+    """Whether a process does what it was started for, and is not on its way there: between fork and exec, or ending.
+
+    It waits for something, or has used more of the processor than that takes. True too if this cannot be told.
+    """
+    if _has_proc():
+        try:
+            fields = (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return True
+        used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return fields[0] not in (b"R", b"D") or used >= _AT_WORK_S
+    if not _has_psutil():
+        return True
+    import psutil  # 7 ms, and not on Linux
+
+    try:
+        return time.time() - psutil.Process(pid).create_time() >= 2 * _AT_WORK_S
+    except psutil.Error:
+        return True
 
 
 def command_of(pid: int, width: int = 100) -> str:
@@ -109,8 +169,12 @@ def command_of(pid: int, width: int = 100) -> str:
         raw = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return ""
-    text = raw.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
-    return "".join(char if char.isprintable() else " " for char in text)[:width]
+    return shown_command(raw.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace"))[:width]
+
+
+def shown_command(text: str) -> str:
+    """A command line without control characters, as `command_of` gives it."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _started(pid: int) -> float | None:
@@ -145,13 +209,13 @@ def _has_psutil() -> bool:
     return sys.platform != "linux"
 
 
-def _processes(mark: Mark, younger_than: int) -> Iterator[Process]:
+def _processes(mark: Marking, younger_than: int) -> Iterator[Process]:
     if _has_proc():
         return _from_proc(mark, younger_than)
     return _from_psutil(mark) if _has_psutil() else iter(())
 
 
-def _from_proc(mark: Mark, younger_than: int) -> Iterator[Process]:
+def _from_proc(mark: Marking, younger_than: int) -> Iterator[Process]:
     for pid in _candidates(younger_than):
         folder = f"/proc/{pid}"
         try:
@@ -171,18 +235,27 @@ def _from_proc(mark: Mark, younger_than: int) -> Iterator[Process]:
 
 def _candidates(younger_than: int) -> Iterator[int]:
     """Pids to look at. Pids are given out in order, and the kernel tells the last one, so mostly there are few."""
-    if younger_than:
-        newest = int(_PROC.joinpath("loadavg").read_bytes().split()[-1])
-        if younger_than <= newest <= younger_than + _PROBE_AT_MOST:
-            yield from range(younger_than + 1, newest + 1)
-            return
-        if newest < younger_than:  # they have begun anew
-            younger_than = 0
+    newest = _newest_pid()
+    if younger_than and younger_than <= newest <= younger_than + _PROBE_AT_MOST:
+        yield from range(younger_than + 1, newest + 1)
+        return
+    if newest < younger_than:  # they have begun anew
+        younger_than = 0
     with os.scandir(_PROC) as entries:
         yield from [int(entry.name) for entry in entries if entry.name.isdigit() and int(entry.name) > younger_than]
+    # What was started meanwhile: a process that starts another and ends is else never met.
+    for _ in range(_FREEZE_ROUNDS):
+        before, newest = newest, _newest_pid()
+        if not before < newest <= before + _PROBE_AT_MOST:
+            break
+        yield from range(before + 1, newest + 1)
 
 
-def _from_psutil(mark: Mark) -> Iterator[Process]:
+def _newest_pid() -> int:
+    return int(_PROC.joinpath("loadavg").read_bytes().split()[-1])
+
+
+def _from_psutil(mark: Marking) -> Iterator[Process]:
     import psutil  # 7 ms, and not on Linux
 
     for process in psutil.process_iter():
@@ -193,11 +266,10 @@ def _from_psutil(mark: Mark) -> Iterator[Process]:
             parent, started = process.ppid(), process.create_time()
         except (psutil.Error, OSError):
             continue
-        try:
-            value = process.environ().get(mark.name)
-        except (psutil.Error, OSError):
-            value = None
-        is_marked = value is not None and mark.value in ("", value)
+        environ = b""
+        with contextlib.suppress(psutil.Error, OSError):
+            environ = b"".join(os.fsencode(f"{name}={value}\0") for name, value in process.environ().items())
+        is_marked = mark.is_in(environ)
         yield Process(process.pid, parent, group, session, started, is_marked)
 
 
@@ -205,6 +277,6 @@ def _command_by_psutil(pid: int) -> str:
     import psutil  # 7 ms, and not on Linux
 
     try:
-        return " ".join(psutil.Process(pid).cmdline())
+        return shown_command(" ".join(psutil.Process(pid).cmdline()))
     except psutil.Error:
         return ""

@@ -1,6 +1,5 @@
 """Search processes: run ripgrep and take what it prints, in chunks, within limits of time and memory."""
 
-import asyncio
 import os
 import select
 import signal
@@ -16,6 +15,7 @@ from msgspec import Struct
 
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
+from agentcli.agent.threads import to_thread
 from agentcli.tools.ignore_guard import check_ignore_files, check_ignore_files_below
 from agentcli.tools.paths import readable
 from agentcli.tools.ripgrep import ripgrep
@@ -176,7 +176,7 @@ async def search(process: SearchProcess, take: Take, signal: AbortSignal) -> Sea
     """Run a search beside the event loop; an abort, or a cancelled wait, ends it at once. Raises `ToolError`."""
     remove = signal.on_abort(process.stop)
     try:
-        end = await asyncio.to_thread(process.run, take)
+        end = await to_thread(process.run, take)
     finally:
         remove()
         process.stop()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from agentcli.agent.abort import AbortSignal
+from agentcli.agent.threads import to_thread
 
 T = TypeVar("T")
 
@@ -16,7 +17,7 @@ async def in_thread(work: Callable[[Stopped], T], signal: AbortSignal) -> T:
     """`work(stopped)` in a thread. `stopped()` comes true on an abort, and when the wait for the work is cancelled."""
     is_cancelled = False
     try:
-        return await asyncio.to_thread(work, lambda: signal.aborted or is_cancelled)
+        return await to_thread(work, lambda: signal.aborted or is_cancelled)
     except asyncio.CancelledError:
         is_cancelled = True
         raise

@@ -5,7 +5,6 @@ what commands do to `commands`. The runtime is made after the first paint, so th
 sent before it is ready waits.
 """
 
-import asyncio
 import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from agentcli.agent.errors import AgentcliError
+from agentcli.agent.threads import to_thread
 from agentcli.tui.asking import Asking
 from agentcli.tui.colors.current_theme import CSS, LOOK_S, CurrentTheme, without_color
 from agentcli.tui.colors.palette import Palette
@@ -154,7 +154,7 @@ class ChatApp(App[None], inherit_bindings=False):
     async def _open_chat(self) -> None:
         try:
             # In a thread, so that keys are taken meanwhile.
-            module = await asyncio.to_thread(import_module, "agentcli.tui.chat")
+            module = await to_thread(import_module, "agentcli.tui.chat")
             chat: Chat = module.Chat.open(self.options, self.transcript, self.post_message)
         except AgentcliError as error:
             self.failure = error

@@ -18,6 +18,7 @@ from textual.message import Message
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.messages import AgentMessage, CustomMessage, UserMessage, text_of
 from agentcli.agent.queues import PendingMessageQueue
+from agentcli.agent.threads import to_thread
 from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
@@ -213,7 +214,7 @@ class Chat:
 
     async def warm_up(self) -> None:
         """Import what the first answer needs, 60 ms, and count what the session took, while the person types."""
-        await asyncio.to_thread(_prepare, self.runtime)
+        await to_thread(_prepare, self.runtime)
         await self.count_spending()
 
     async def count_spending(self) -> None:
@@ -222,7 +223,7 @@ class Chat:
         storage = runtime.session.storage
         if isinstance(storage, JsonlSessionStorage) and runtime.agent.state.messages:
             # A reader of its own, for a thread.
-            before = await asyncio.to_thread(_spent_in, storage.path)
+            before = await to_thread(_spent_in, storage.path)
             spending.input_tokens += before.input_tokens
             spending.output_tokens += before.output_tokens
             spending.cost += before.cost

@@ -1,10 +1,10 @@
 """Writing aids: what the editor gets after the first paint: history, completion, and the draft that was left behind."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentcli.agent.errors import AgentcliError
+from agentcli.agent.threads import to_thread
 from agentcli.config.paths import home, sessions_folder
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.tui.editing.completion import Arguments, Choice, Completer
@@ -47,17 +47,17 @@ async def equip(editor: Editor, cwd: Path, *, commands: Callable[[], Sequence[Ch
     except AgentcliError as error:
         editor.tell(str(error))
         return False
-    await asyncio.to_thread(editor.prompts.save)
+    await to_thread(editor.prompts.save)
     if editor.prompts.path is None:
         history.follow(editor.prompts)
     editor.prompts = history
-    left = await asyncio.to_thread(drafts.take)
+    left = await to_thread(drafts.take)
     editor.tell(drafts.problem)
     before, editor.drafts = editor.drafts, drafts
     if left:
         editor.put_before(left)
-    await asyncio.to_thread(drafts.save, editor.unsent)
+    await to_thread(drafts.save, editor.unsent)
     if before is not None:
         # The draft has come along.
-        await asyncio.to_thread(before.close, "")
+        await to_thread(before.close, "")
     return bool(left)

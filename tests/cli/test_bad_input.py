@@ -276,22 +276,28 @@ def test_no_command_leaves_a_traceback_on_a_full_disk_or_a_closed_pipe(command: 
             check=False,
         )
         assert "Traceback" not in done.stderr
-        assert done.returncode in {"> /dev/full": (1,), "| true": (0, 141), ">&-": (0,)}[target]
+        assert done.returncode in {"> /dev/full": (1,), "| true": (0, 141), ">&-": (1,)}[target]
+        assert ("could not be written" in done.stderr) == (done.returncode == 1)
 
 
-def test_closed_streams_are_no_failure(command: Command):
-    for closed in ("2>&-", ">&-", ">&- 2>&-"):
-        line = f'"{AGENTCLI}" run --no-session "run touch ran" {closed}'
+def test_the_place_of_a_closed_stream_is_taken_by_no_other_file(command: Command):
+    """The command of the run looks at what agentcli has open; a closed stdout is told where there is a stderr."""
+    look = "readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 > seen"
+    lost = "the answer could not be written"
+    for closed, code, said in (("<&- 2>&-", 0, ""), (">&-", 1, lost), ("<&- >&- 2>&-", 1, "")):
+        line = f'"{AGENTCLI}" run "run {look.replace("$", chr(92) + "$")}" {closed}'
         done = subprocess.run(
             ["bash", "-c", line],
+            stdin=subprocess.DEVNULL,
             cwd=command.folder,
             env=command.environment,
             capture_output=True,
             text=True,
             check=False,
         )
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
-        (command.folder / "ran").unlink()
+        assert (done.returncode, "Traceback" in done.stderr, said in done.stderr) == (code, False, True)
+        seen = (command.folder / "seen").read_text().split()
+        assert all(place == "/dev/null" or place.startswith("pipe:") for place in seen), (closed, seen)
 
 
 def test_an_answer_that_the_locale_cannot_write_is_written_as_far_as_it_can(command: Command):

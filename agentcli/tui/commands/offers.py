@@ -1,10 +1,10 @@
 """Offers: what the editor completes after `/`: the commands, and the arguments of those that take one of a few."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from agentcli.agent.errors import SessionError
+from agentcli.agent.threads import to_thread
 from agentcli.config.paths import sessions_folder
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.tui.chat import Chat
@@ -48,7 +48,7 @@ async def _sessions(chat: Chat) -> Sequence[Choice]:
     """The sessions of this folder but for the open one, last used first; found by their titles and ids."""
     cwd, open_id = chat.runtime.cwd, chat.runtime.session.id
     try:
-        infos = await asyncio.to_thread(JsonlSessionRepo(sessions_folder()).list, cwd)
+        infos = await to_thread(JsonlSessionRepo(sessions_folder()).list, cwd)
     except OSError as error:
         raise SessionError("storage", f"the sessions cannot be listed: {error.strerror}") from None
     now = time.time()

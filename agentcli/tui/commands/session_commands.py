@@ -1,12 +1,12 @@
 """Session commands: starting, opening, forking, naming and exporting sessions, and moving in a session's tree."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agentcli.agent.errors import UsageError
 from agentcli.agent.messages import UserMessage, text_of
+from agentcli.agent.threads import to_thread
 from agentcli.config.paths import sessions_folder
 from agentcli.runtime.runtime import Runtime
 from agentcli.runtime.switching import clone_session, fork_session, new_session, switch_session
@@ -121,7 +121,7 @@ class SessionCommands(Desk):
             raise UsageError(f"{path} exists already", hint="name another file: /export FILE")
         text = export_session(session, format)
         try:
-            await asyncio.to_thread(_write, path, text)
+            await to_thread(_write, path, text)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}", hint="name another file: /export FILE") from None
         self.tell(f"exported to {path}")

@@ -1,6 +1,5 @@
 """Completion: what is being written at the cursor, and what it may become: commands, their arguments, files, paths."""
 
-import asyncio
 import os
 import re
 import shlex
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agentcli.agent.threads import to_thread
 from agentcli.tui.editing.file_finder import FileFinder, list_folder
 from agentcli.tui.editing.query import Match, Query
 from agentcli.tui.painting.clean import clean, one_line
@@ -226,7 +226,7 @@ def _chosen(written: str, choices: Sequence[Choice], *, slash: str = "") -> list
 
 
 async def _listed(written: str, cwd: Path) -> list[str]:
-    return await asyncio.to_thread(list_folder, written, cwd)
+    return await to_thread(list_folder, written, cwd)
 
 
 def _suggested(path: str, written: str, kind: Kind, in_shell: bool = False) -> Suggestion:

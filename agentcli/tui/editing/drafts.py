@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentcli.agent.errors import AgentcliError, SessionError
+from agentcli.agent.threads import to_thread
 from agentcli.config.masking import mask
 from agentcli.config.paths import make_private
 from agentcli.config.private_file import write_private
@@ -37,6 +38,7 @@ class Drafts:
         self._path: Path | None = None
         self._lock: SessionLock | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._saving: asyncio.Future[None] | None = None
         self._wanted = self._written = ""
         self._writing = threading.Lock()
 
@@ -108,7 +110,7 @@ class Drafts:
 
     def _write_soon(self, read: Callable[[], str]) -> None:
         self._timer = None
-        asyncio.get_running_loop().run_in_executor(None, self.save, read())
+        self._saving = asyncio.ensure_future(to_thread(self.save, read()))
 
     def _write(self) -> None:
         with self._writing:

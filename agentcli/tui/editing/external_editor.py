@@ -16,6 +16,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from agentcli.agent.errors import UsageError
+from agentcli.agent.threads import to_thread
 from agentcli.config.editor_command import editor_command
 from agentcli.files.reading import FileProblem, read_bytes
 
@@ -78,8 +79,8 @@ async def _run(app: App[Any], argv: list[str]) -> int:
     # To take the terminal back from behind, or to end there, would stop us otherwise.
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
-        process = await asyncio.to_thread(subprocess.Popen, argv, process_group=0)
-        waiting = asyncio.create_task(asyncio.to_thread(_wait_in_front, process))
+        process = await to_thread(subprocess.Popen, argv, process_group=0)
+        waiting = asyncio.create_task(to_thread(_wait_in_front, process))
         while not waiting.done():
             await asyncio.wait([waiting], timeout=LOOK_S)
             if app.return_code is not None and not waiting.done():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
+from agentcli.agent.threads import to_thread
 from agentcli.tools.file_tree import LIST_ARGUMENTS, FileTree
 from agentcli.tools.paths import readable
 from agentcli.tools.search_process import SearchProcess
@@ -53,7 +54,7 @@ class FileFinder:
 
     async def find(self, letters: str, limit: int) -> list[str]:
         """The paths that the letters may mean, the likeliest first. While the list is made, from what there is."""
-        return await asyncio.to_thread(Query(letters).rank_paths, self._paths, limit)
+        return await to_thread(Query(letters).rank_paths, self._paths, limit)
 
     def close(self) -> None:
         if self._process is not None:
@@ -71,9 +72,9 @@ class FileFinder:
 
         self._process = process = SearchProcess(LIST_ARGUMENTS, self.cwd, MAX_SECONDS)
         try:
-            end = await asyncio.to_thread(process.run, take)
+            end = await to_thread(process.run, take)
             end.check(is_whole=True)
-            await asyncio.to_thread(lambda: found.extend(map(readable, tree.unlisted(self.cwd, process.is_stopped))))
+            await to_thread(lambda: found.extend(map(readable, tree.unlisted(self.cwd, process.is_stopped))))
             self.problem = ""
         except ToolError as error:
             self.problem = f"the files of {self.cwd} cannot be listed: {error}"

@@ -14,6 +14,7 @@ from msgspec import Struct
 from textual.strip import Strip
 
 from agentcli.agent.errors import AgentcliError, UsageError
+from agentcli.agent.threads import to_thread
 from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.search import Match, SearchHit, parse_query
 from agentcli.tui.colors.palette import Palette, Tone
@@ -108,7 +109,7 @@ class SessionPicker(ListScreen[Path]):
 
     async def _read_list(self, all_folders: bool) -> None:
         try:
-            self._infos = await asyncio.to_thread(self._load, all_folders)
+            self._infos = await to_thread(self._load, all_folders)
         except (AgentcliError, OSError) as error:
             self._infos, self._failed = [], True
             self.say(str(error), Tone.ERROR)
@@ -141,7 +142,7 @@ class SessionPicker(ListScreen[Path]):
             self._searching = f"{start} of {len(infos)} searched …"
             self.changed()
             try:
-                hits = await asyncio.to_thread(self._search, infos[start : start + SEARCHED_AT_ONCE], query)
+                hits = await to_thread(self._search, infos[start : start + SEARCHED_AT_ONCE], query)
             except (AgentcliError, OSError) as error:
                 self.say(str(error), Tone.ERROR)
                 break

@@ -3,7 +3,6 @@
 It works alone; history, completion and drafts are given to it after the first paint (`tui.writing_aids`).
 """
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -14,6 +13,7 @@ from textual.document._edit import Edit
 from textual.message import Message
 
 from agentcli.agent.errors import AgentcliError
+from agentcli.agent.threads import to_thread
 from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.editing.pastes import is_long, without_marks
@@ -310,7 +310,7 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     async def _with_history(self, work: Callable[[], None]) -> None:
         """Have the file read or written, and say what is wrong with it."""
-        await asyncio.to_thread(work)
+        await to_thread(work)
         self.tell(self.prompts.problem)
 
     # Completion
@@ -333,7 +333,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         if self.is_prompt and text.lstrip(" \n\"'").startswith(("/", "~/", "file:")):
             from agentcli.tui.editing.pasted_paths import image_mentions  # when something like it is pasted
 
-            if mentions := await asyncio.to_thread(image_mentions, text, self.cwd):
+            if mentions := await to_thread(image_mentions, text, self.cwd):
                 self.mention(mentions)
                 return
         if text:
@@ -349,7 +349,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         from agentcli.tui.editing.clipboard import read_clipboard  # when it is asked for, as below
         from agentcli.tui.editing.pasted_paths import image_mention
 
-        found = await asyncio.to_thread(read_clipboard, self.app.clipboard, with_image=self.is_prompt)
+        found = await to_thread(read_clipboard, self.app.clipboard, with_image=self.is_prompt)
         if isinstance(found, Path):
             self.mention(image_mention(found, self.cwd))
         else:
