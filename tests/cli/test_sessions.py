@@ -1,5 +1,7 @@
 """`agentcli sessions`."""
 
+from pathlib import Path
+
 from tests.cli.command import Command
 
 
