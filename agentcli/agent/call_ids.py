@@ -61,6 +61,11 @@ def with_own_ids(messages: list[AgentMessage]) -> list[AgentMessage]:
 
     A result belongs to the newest message with its id, and there to the first call that has none yet.
     """
+    answers = [message for message in messages if type(message) is AssistantMessage]
+    stored = [block.id for message in answers for block in message.content if type(block) is ToolCall]
+    distinct = set(stored)
+    if len(distinct) == len(stored) and all(map(str.strip, distinct)):
+        return messages  # nearly always, and at every start of a long session
     taken = CallIds()
     waiting: dict[str, list[str]] = {}
     result: list[AgentMessage] = []

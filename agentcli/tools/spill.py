@@ -25,25 +25,13 @@ class SpillFolder:
     def path(self) -> Path:
         """The folder, made now if need be. Raises `OSError` if it cannot be."""
         if self._path is None or not self._path.is_dir():
-            self._path = self._make()
+            parent = self._parent or Path(os.environ.get("TMPDIR") or "/tmp")
+            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _remove_leftovers(parent)
+            path = parent / f"{_PREFIX}{os.urandom(12).hex()}"
+            path.mkdir(mode=0o700)
+            self._path = path
         return self._path
-
-    def _make(self) -> Path:
-        """In the parent, or in a folder for temporary files where that cannot be written."""
-        problem: OSError | None = None
-        for parent in (self._parent, Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")):
-            if parent is None:
-                continue
-            try:
-                parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _remove_leftovers(parent)
-                path = parent / f"{_PREFIX}{os.urandom(12).hex()}"
-                path.mkdir(mode=0o700)
-            except OSError as error:
-                problem = problem or error
-            else:
-                return path
-        raise problem or FileNotFoundError(2, "there is no folder for it")
 
     def create_file(self, kind: str) -> tuple[int, Path]:
         """A new file to write to: its descriptor and its path. Raises `OSError`."""

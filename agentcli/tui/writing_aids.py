@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.threads import to_thread
-from agentcli.config.paths import home, sessions_folder
+from agentcli.config.paths import home, require_home, sessions_folder
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.tui.editing.completion import Arguments, Choice, Completer
 from agentcli.tui.editing.drafts import Drafts
@@ -17,11 +17,13 @@ from agentcli.tui.widgets.editor import Editor
 
 def history_file(cwd: Path) -> Path:
     """Where the history of a working folder is. Raises `ConfigError` without a home folder."""
+    require_home()
     return home() / "history" / f"{JsonlSessionRepo(sessions_folder()).folder_of(cwd).name}.jsonl"
 
 
 def drafts_folder(cwd: Path) -> Path:
     """Where the drafts of a working folder are. Raises `ConfigError` without a home folder."""
+    require_home()
     return home() / "drafts" / JsonlSessionRepo(sessions_folder()).folder_of(cwd).name
 
 
