@@ -1,6 +1,7 @@
 """Foundation: what a runtime stands on, opened and chosen: folder, session, settings, model, tools, additions."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from agentcli.runtime.masking import masked_tool
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.recorder import SessionRecorder
-from agentcli.runtime.seen_files import seen_files
 from agentcli.runtime.session_opening import open_session
 from agentcli.runtime.system_prompt import build_system_prompt
 from agentcli.runtime.token_estimate import messages_to_go_on_with
@@ -108,7 +108,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     )
     recorder = SessionRecorder(agent, session)
     additions.attach(agent, home() / "spill", toolset.files.judged)
-    toolset.files.known.recall = lambda: seen_files(list(agent.state.messages))
+    toolset.files.known.recall = lambda: _seen_files(agent)
     notices = [*settings.warnings, *unknown_compat(settings), *session.storage.notices, *additions.notices]
     if decision.notice:
         notices.append(decision.notice)
@@ -127,6 +127,12 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         notices,
         expanded.problems,
     )
+
+
+def _seen_files(agent: Agent) -> Iterable[tuple[str, int]]:
+    from agentcli.runtime.seen_files import seen_files  # for the first write over a file that the tools have not met
+
+    return seen_files(list(agent.state.messages))
 
 
 def _tool_options(settings: Settings, cwd: Path, hidden: frozenset[str]) -> ToolOptions:

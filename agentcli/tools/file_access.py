@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from agentcli.agent.abort import Aborted, AbortSignal
-from agentcli.tools.file_place import FilePlace, moved
 from agentcli.tools.known_files import KnownFiles
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+    from agentcli.tools.file_place import FilePlace
 
 T = TypeVar("T")
 
@@ -24,8 +25,10 @@ class FileAccess:
         """By the id of a call, the real path that was judged, None if it can be none. Without a judge it is empty."""
         self._changes: ThreadPoolExecutor | None = None
 
-    def place(self, call_id: str, path: Path) -> FilePlace:
+    def place(self, call_id: str, path: Path) -> "FilePlace":
         """Where a call may act. Raises `ToolError` if that is not where it was judged to act."""
+        from agentcli.tools.file_place import FilePlace, moved  # for those who have a file tool
+
         place = FilePlace(path)
         if self.judged.get(call_id, place.real) != place.real:
             raise moved(path)

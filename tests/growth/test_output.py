@@ -54,7 +54,11 @@ async def test_a_file_that_is_read(tmp_path: Path, limit: int | None):
 
 
 async def test_a_file_that_is_written(tmp_path: Path):
-    await assert_doubles(lambda lines: call(tmp_path, "write", path="new.txt", content=LINE * lines), 20_000)
+    def prepare(lines: int) -> Work:
+        (tmp_path / "new.txt").unlink(missing_ok=True)
+        return call(tmp_path, "write", path="new.txt", content=LINE * lines)
+
+    await assert_doubles(prepare, 20_000)
 
 
 async def test_a_line_that_is_edited(tmp_path: Path):
