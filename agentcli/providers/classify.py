@@ -114,7 +114,7 @@ def error_of_response(
     elif kind is AuthError:
         hint = key_hint
     elif kind is BadRequestError and re.search(_LEVEL, text) and not re.search(_NO_LEVEL, text):
-        hint = "choose another level (--model NAME:LEVEL, /thinking), or correct `thinking_levels` of the model"
+        hint = "choose another level with --model NAME:LEVEL or /thinking, or correct `thinking_levels` of the model"
     return kind(message, hint=hint, status=status, retry_after=wait)
 
 

@@ -76,11 +76,11 @@ async def discover(timeout_s: float = 0.5, *, servers: Sequence[Provider] | None
 
 def is_loopback(url: str) -> bool:
     """Whether a URL can only lead to this machine."""
-    split = urlsplit(url)
-    host = split.hostname or ""
-    if split.scheme != "http":
-        return False
     try:
+        split = urlsplit(url)
+        host = split.hostname or ""
+        if split.scheme != "http":
+            return False
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

@@ -112,16 +112,15 @@ async def stream_answer(
                         for event in events:
                             yield event
                 if answer.complete:
-                    watch.close()
                     await _drain(batches)
                     break
                 watch.waiting = True
-        watch.close()
+        watch.waiting = False
         for event in answer.end():
             yield event
     except asyncio.CancelledError:
-        if error := watch.error():
-            raise error from None
+        if timeout := watch.error():
+            raise timeout from None
         raise
     except ProviderError as error:
         error.message = mask_secrets(call, error.message)

@@ -227,6 +227,7 @@ async def test_only_loopback_is_asked_and_past_any_proxy(monkeypatch: pytest.Mon
         ("http://0.0.0.0:8000/v1", False),
         ("https://127.0.0.1/v1", False),
         ("127.0.0.1:8000", False),
+        ("http://[bad", False),
         ("", False),
     ],
 )
