@@ -1,6 +1,7 @@
 """`agentcli run`: real work on a real folder."""
 
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -104,6 +105,35 @@ def test_an_open_silent_pipe_holds_nothing_up(command: Command, server: FakeServ
     for stream in (process.stdin, process.stdout, process.stderr):
         assert stream is not None
         stream.close()
+
+
+NO_THREADS = """
+import sys, threading
+def start(self):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = start
+from agentcli.cli.main import run_command_line
+sys.exit(run_command_line(sys.argv[1:]))
+"""
+
+
+def test_a_system_without_more_threads_is_told_in_one_line_and_the_session_is_whole(command: Command):
+    for words in (["run echo hi"], ["--output", "json", "what is in x.txt"]):
+        (command.folder / "x.txt").write_text("content")
+        done = subprocess.run(
+            [sys.executable, "-c", NO_THREADS, "run", *words],
+            stdin=subprocess.DEVNULL,
+            cwd=command.folder,
+            env=command.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 75, done.stderr
+        told = [line for line in done.stderr.splitlines() if "no more processes or threads" in line]
+        assert len(told) == 1 and "Traceback" not in done.stderr
+        assert [line.split(":")[0] for line in command.transcript()] == ["user", "assistant", "toolResult", "assistant"]
+    assert command.run("run", "--continue", "run echo again").code == 0
 
 
 def test_a_closed_stdin_is_no_stdin(command: Command):

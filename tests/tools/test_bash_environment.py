@@ -151,6 +151,55 @@ async def test_a_command_may_be_longer_than_one_argument_can_be(tools: Tools) ->
     assert answer.text.strip() == "300001"
 
 
+async def test_a_long_command_is_measured_in_bytes_and_runs_like_a_short_one(tools: Tools) -> None:
+    look = 'echo "$0 $-"; cat; readlink /proc/self/fd/0; ls /proc/self/fd | xargs; exit 4'
+    short = await tools.bash(look)
+    for filler, count in ((f"{'你' * 49}\n", 900), ("x" * 99 + "\n", 1500)):
+        long = await tools.bash(f"wc -c <<'END'\n{filler * count}END\n{look}")
+        told, _, rest = long.text.partition("\n")
+        assert int(told) == len(filler.encode()) * count
+        assert (rest, long.details.exit_code) == (short.text, 4)
+    tools.options.shell = Path("/bin/sh")
+    long = await tools.bash("# " + "你" * 50_000 + "\necho ran; cat; exit 5\n")
+    assert (long.text.split("\n")[0], long.details.exit_code) == ("ran", 5)
+
+
+async def test_an_environment_that_is_too_large_is_told_in_one_line(tools: Tools) -> None:
+    tools.options.extra_env = {"SMALL": "x", "HUGE_ONE": "x" * 200_000}
+    answer = await tools.bash("echo ran")
+    assert answer.is_error
+    assert "environment is too large" in answer.text and "HUGE_ONE" in answer.text
+    assert "\n" not in answer.text
+
+
+async def test_what_a_shell_would_read_before_any_command_is_kept_out(
+    tools: Tools, cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cwd / "rc").write_text("[[ $- == *i* ]] || exit 0\n")
+    monkeypatch.setenv("BASH_ENV", str(cwd / "rc"))
+    monkeypatch.setenv("SHELLOPTS", "noexec")
+    monkeypatch.setenv("ENV", "production")
+    assert (await tools.bash('echo "ran in $ENV"')).text == "ran in production"
+
+
+async def test_a_shell_that_runs_nothing_is_told_and_is_no_success(tools: Tools, cwd: Path) -> None:
+    (cwd / "rc").write_text("[[ $- == *i* ]] || exit 0\n")
+    for extra, shell in (
+        ({"BASH_ENV": str(cwd / "rc")}, None),
+        ({"SHELLOPTS": "noexec"}, None),
+        ({}, Path("/bin/true")),
+        ({}, Path("/bin/echo")),
+    ):
+        tools.options.extra_env, tools.options.shell = extra, shell
+        answer = await tools.bash("touch ran")
+        assert answer.is_error
+        assert "does not run commands, so nothing was run" in answer.text
+    (cwd / "rc").write_text("PREPARED=yes\n")
+    tools.options.extra_env, tools.options.shell = {"BASH_ENV": str(cwd / "rc")}, None
+    assert (await tools.bash("echo $PREPARED")).text == "yes"
+    assert not (cwd / "ran").exists()
+
+
 async def test_quotes_and_lines_reach_the_shell_as_they_are(tools: Tools) -> None:
     text = 'it\'s "a" $HOME `x` \\ \n%s é 💩'
     assert (await tools.bash(f"printf %s {shlex.quote(text)}")).text == text

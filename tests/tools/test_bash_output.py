@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentcli.agent.tools import AgentToolResult
+from agentcli.tools import output_rate, shell_command
 from tests.tools.conftest import INPUTS, Tools
 
 MAX_BYTES = 50 * 1024
@@ -167,6 +168,31 @@ async def test_a_file_that_cannot_be_made_is_said_and_the_command_goes_on(tools:
     assert not answer.is_error
     assert "END" in answer.text
     assert "the full output could not be kept" in answer.text
+
+
+async def test_what_prints_on_in_the_background_is_kept_and_read_with_measure(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_command, "_BACKGROUND_FILE_BYTES", 200_000)
+    monkeypatch.setattr(output_rate, "BURST_BYTES", 300_000)
+    answer = await tools.bash("until [ -e go ]; do sleep 0.01; done; yes & echo hi & touch ../up", background=True)
+    job = answer.details.job
+    await tools.bash("touch go; until [ -e ../up ]; do sleep 0.01; done")
+    while "slowed down" not in answer.text:
+        answer = await tools("bash", {"job": job, "timeout": 0.05})
+    assert answer.details.running
+    assert Path(answer.details.full_output_path).stat().st_size == 200_000
+    assert "only the beginning of the output is in the file" in answer.text
+    read = tools.toolset.commands.jobs[job].output.total_bytes
+    assert read < 4 << 20, "a pipe's content at most comes on top of what may come at once"
+    assert (await tools("bash", {"job": job, "kill": True})).details.running is False
+
+
+async def test_what_a_shell_leaves_behind_is_told_to_be_slowed_down(tools: Tools) -> None:
+    answer = await tools.bash("yes & echo hi")
+    assert answer.details.background[0].command == "yes"
+    assert "slowed down to 1.0MB a second" in answer.text
+    assert Path(answer.details.full_output_path).stat().st_size < tools.options.spill_limit
 
 
 async def test_output_is_shown_while_the_command_runs(tools: Tools) -> None:

@@ -1,42 +1,56 @@
 """Commands that fork without end, or nearly: those here stop by themselves and never are many at once."""
 
+import asyncio
 import itertools
 import os
+from pathlib import Path
 
 import pytest
 
 from agentcli.tools import shell_command
 from tests.tools.conftest import Tools
-from tests.tools.processes import with_command, with_variable
+from tests.tools.processes import with_variable
 
 HOPS = 6000
 """How often a runner starts another and ends: about ten seconds."""
 
 
-def runner(name: str, start: str) -> str:
-    """A command that is never the same process for long; `start` runs its function once more."""
-    return f"{name}() {{ [ $1 -gt 0 ] || return; {start} }}; {name} {HOPS}"
+async def has_stopped(count: Path) -> bool:
+    """Whether a runner, which writes down the hops that are left, goes on no more and has not come to its end."""
+    before = count.read_text()
+    await asyncio.sleep(0.2)
+    return before == count.read_text() != "" and int(before) > 1
 
 
-async def test_a_runner_whose_shell_has_exited_ends_with_the_timeout(tools: Tools) -> None:
-    """Nothing of it lives as long as a look at all processes takes, and it does not carry the mark."""
-    name = f"runner_{os.getpid()}"
-    script = runner(name, f"{name} $(($1 - 1)) &")
-    answer = await tools.bash(f"env -i bash -c '{script}' & sleep 30", timeout=0.5)
+RUNNER = f"""
+export HOP='hop() {{ echo $1 > hops; [ $1 -gt 1 ] || return; NEXT; }}'
+start() {{ WITHOUT bash -c "$HOP; hop {HOPS}"; }}
+"""
+"""Never the same process for long, so that it is gone before a look at all processes comes to it."""
+
+
+@pytest.mark.parametrize(
+    ("hop", "without"),
+    [
+        ("hop $(($1 - 1)) &", "env -i"),
+        ('setsid bash -c "$HOP; hop $(($1 - 1))" &', ""),
+    ],
+    ids=["of one group and without the mark", "in a session of its own each time"],
+)
+async def test_a_runner_ends_with_its_shell_with_its_timeout_and_with_agentcli(
+    tools: Tools, cwd: Path, hop: str, without: str
+) -> None:
+    script = RUNNER.replace("NEXT", hop.removesuffix(" &") + " &").replace("WITHOUT", without).replace("; }", " }", 1)
+    count = cwd / "hops"
+    answer = await tools.bash(f"{script} start & sleep 30", timeout=0.5)
     assert answer.details.timed_out
-    assert with_command(name) == []
-    answer = await tools.bash(f"env -i bash -c '{script}' >/dev/null 2>&1 & true")
+    assert await has_stopped(count)
+    answer = await tools.bash(f"{script} start & (while sleep 0.01; do echo x; done) & sleep 0.2", timeout=0.5)
+    assert "the shell had exited before" in answer.text
+    assert await has_stopped(count)
+    await tools.bash(f"{script} start >/dev/null 2>&1 & true")
     await tools.toolset.close()
-    assert with_command(name) == []
-
-
-async def test_a_runner_that_is_in_a_new_session_each_time_ends_with_the_timeout(tools: Tools) -> None:
-    mark = f"sessions-{os.getpid()}"
-    tools.options.extra_env = {"TOOLS_TEST_MARK": mark}
-    hop = 'h() { [ $1 -gt 0 ] || return; setsid bash -c "h $(($1 - 1))" & }; export -f h; h 3000; sleep 30'
-    answer = await tools.bash(hop, timeout=0.5)
-    assert answer.details.timed_out
-    assert with_variable("TOOLS_TEST_MARK", mark) == []
+    assert await has_stopped(count)
 
 
 async def test_a_command_with_too_many_processes_is_ended_as_one_and_says_so(
