@@ -1,5 +1,7 @@
 """JSON lines: one object a line, ended by LF, with no key in it."""
 
+import json
+
 from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.text import printable
 from agentcli.config.masking import mask_data
@@ -25,7 +27,7 @@ class JsonLines:
 
 def _escaped(line: bytes) -> bytes:
     text = line.decode()
-    for character in set(text):
-        if not printable(character):
-            text = text.replace(character, f"\\u{ord(character):04x}")
+    for character in set(text) if printable(text) != text else ():
+        if printable(character) != character:
+            text = text.replace(character, json.dumps(character)[1:-1])
     return text.encode()

@@ -15,7 +15,7 @@ from agentcli.agent.events import (
     TurnEndEvent,
 )
 from agentcli.agent.messages import AssistantMessage
-from agentcli.agent.text import printable
+from agentcli.agent.text import PrintableStream, printable
 from agentcli.config.masking import mask
 from agentcli.headless.masked_text import MaskedText
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
@@ -47,6 +47,7 @@ class TextOutput:
         self._shows_tools = err.isatty()
         self._lines: ToolLines | None = None
         self._text = MaskedText()
+        self._printable = PrintableStream()
         self._in_line = False
         """Whether the answer's last line has no end yet."""
         self._has_shown = False
@@ -89,8 +90,11 @@ class TextOutput:
             print(f"agentcli: {mask(printable(text))}", file=self.err, flush=True)
 
     def end_line(self) -> None:
-        if held := self._text.end():
-            self._put(printable(held) if self._clean else held)
+        held = self._text.end()
+        if self._clean:
+            held = self._printable.add(held) + self._printable.end()
+        if held:
+            self._put(held)
             self._in_line = True
         if self._in_line:
             self._put("\n")
@@ -99,7 +103,7 @@ class TextOutput:
     def _write(self, delta: str) -> None:
         text = self._text.add(delta)
         if self._clean:
-            text = printable(text)
+            text = self._printable.add(text)
         if text:
             self._put(text)
             self._has_shown = True

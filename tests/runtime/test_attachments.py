@@ -10,6 +10,7 @@ from PIL import Image
 from agentcli.agent.errors import UsageError
 from agentcli.agent.messages import ImageContent, text_of
 from agentcli.runtime.attachments import Attachments
+from agentcli.tools.file_place import FilePlace
 from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.read import ReadToolInput, read_file
@@ -42,7 +43,8 @@ def test_a_text_is_attached_as_read_shows_it(tmp_path: Path):
     ):
         (tmp_path / name).write_bytes(data)
         options = ToolOptions(cwd=tmp_path)
-        shown = read_file(ReadToolInput(path=name), options, KnownFiles(), lambda: False)
+        with FilePlace(tmp_path / name) as place:
+            shown = read_file(place, ReadToolInput(path=name), options, KnownFiles(), lambda: False)
         text = f'<file name="{tmp_path / name}">\n{text_of(shown.content)}\n</file>\n\nlook'
         assert prompt(tmp_path, f"@{name}", "look") == prompt(tmp_path, f"@{name} look") == text
 
@@ -56,7 +58,8 @@ def test_an_image_is_attached_as_read_shows_it(tmp_path: Path):
         (tmp_path / name).write_bytes(data)
         made = attachments(tmp_path).build_prompt([f"@{name}"])
         (image,) = [block for block in made.content if isinstance(block, ImageContent)]
-        shown = read_file(ReadToolInput(path=name), ToolOptions(cwd=tmp_path), KnownFiles(), lambda: False)
+        with FilePlace(tmp_path / name) as place:
+            shown = read_file(place, ReadToolInput(path=name), ToolOptions(cwd=tmp_path), KnownFiles(), lambda: False)
         assert image in shown.content
         assert attachments(tmp_path).images_in(f"look at @{name}, please") == [image]
     assert (tmp_path / "large.png").stat().st_size > 1 << 20
@@ -117,4 +120,4 @@ async def test_a_runtime_makes_prompts_with_files_and_knows_what_the_model_has_s
     await runtime.prompt(runtime.attachments.build_prompt(["@a.txt", "look"]))
     assert text_of(runtime.agent.state.messages[0].content) == f'<file name="{file}">\ntext\n</file>\n\nlook'
     file.write_text("changed since")
-    assert runtime._toolset.files.known.is_stale(file, file.stat())
+    assert runtime._toolset.files.known.knows(file, file.stat()) is False

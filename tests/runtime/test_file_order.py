@@ -10,7 +10,6 @@ import pytest
 
 from agentcli.agent.messages import ToolResultMessage, text_of
 from agentcli.config.settings import PermissionMode, PermissionSettings, Settings
-from agentcli.runtime.attachments import build_prompt
 from agentcli.runtime.events import PermissionRequestEvent
 from agentcli.runtime.session_choice import SessionChoice
 from tests.agent.doubles import call, say
@@ -137,5 +136,5 @@ async def test_a_file_that_was_read_before_a_resume_may_be_written_unless_it_has
 async def test_a_file_that_the_user_attached_may_be_written(make: Make):
     runtime = make([call("write", "a", path="a.txt", content="new\n")], [say("ok")])
     (runtime.cwd / "a.txt").write_text("one\n")
-    await runtime.prompt(build_prompt(["@a.txt", "rewrite it"], runtime.cwd))
+    await runtime.prompt(runtime.attachments.build_prompt(["@a.txt", "rewrite it"]))
     assert (runtime.cwd / "a.txt").read_text() == "new\n"

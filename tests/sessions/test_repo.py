@@ -278,7 +278,7 @@ def test_the_first_message_is_shown_even_if_it_is_huge_and_as_one_clean_line(fil
     session, _ = talk(files, tmp_path, "\x1b[31mred\n\x07 \u202e and " + "x" * 100_000)
     session.close()
     (info,) = files.list(tmp_path)
-    assert info.first_message.startswith("[31mred and xxx")
+    assert info.first_message.startswith("[31mred ⟨U+202E⟩ and xxx")
     assert not set(info.first_message) & {"\x1b", "\n", "\x07", "\u202e"}
 
 

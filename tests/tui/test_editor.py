@@ -390,3 +390,48 @@ async def test_a_reason_has_no_history_no_commands_and_no_files(work: Path) -> N
         assert not reason.has_class("-shell") and shown_list(pilot) == [] and app.asked == []
         await pilot.press("enter", "up")
         assert given == [f"/n\n{image}{'x' * 2_000}"] and reason.text == ""
+
+
+CLUSTERS = ["👩‍👩‍👧", "🇩🇪", "e\u0301", "👍🏽", "क्षि", "\u1100\u1161\u11a8", "☝️", "1️⃣", "ی\u200c", "é", "文", "x"]
+
+
+async def test_a_key_moves_over_and_deletes_what_is_one_character_to_a_person(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        for cluster in CLUSTERS:
+            editor = app.editor
+            for keys, text, column in (
+                (["backspace"], "a", 1),
+                (["left"], f"a{cluster}", 1),
+                (["left", "delete"], "a", 1),
+                (["left", "left", "right", "right"], f"a{cluster}", 1 + len(cluster)),
+                (["left", "z", "right"], f"az{cluster}", 2 + len(cluster)),
+            ):
+                editor.put(f"a{cluster}")
+                await pilot.press(*keys)
+                assert (editor.text, editor.cursor_location) == (text, (0, column)), (cluster, keys)
+
+
+async def test_joiners_and_soft_hyphens_that_are_typed_or_pasted_are_sent(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        for text in ("می\u200cخ", "co\u00adop", "क\u094d\u200dष", "a\u00a0b", "👩\u200d👧"):
+            app.editor.put("")
+            for character in text:
+                app.post_message(events.Key("some_name" if not character.isprintable() else character, character))
+            await until(pilot, lambda text=text: app.editor.text == text)
+            app.editor.put("")
+            app.post_message(events.Paste(text))
+            await until(pilot, lambda text=text: app.editor.text == text)
+
+
+async def test_the_cursor_colours_a_whole_emoji_and_what_follows_stands_where_it_is_measured(work: Path) -> None:
+    app = WritingApp(work)
+    async with app.run_test() as pilot:
+        app.editor.put("a👩‍👩‍👧b")
+        await pilot.press("left", "left")
+        strip = app.editor.render_line(0)
+        assert [segment.text for segment in strip if "👩" in segment.text] == ["👩‍👩‍👧"]
+        assert app.editor.cursor_screen_offset.x - app.editor.content_region.x == 1
+        await pilot.press("right")
+        assert app.editor.cursor_screen_offset.x - app.editor.content_region.x == 3

@@ -62,3 +62,13 @@ def test_the_cursor_is_always_in_the_line_and_in_view(text: str, names: list[str
     before, under, after = (run[0] for run in line.runs(width, Style()))
     assert under and line.text.endswith(after)
     assert cell_len(before + under) <= max(width, cell_len(under))
+
+
+def test_a_key_takes_what_is_one_character_to_a_person() -> None:
+    for cluster in ("👩‍👩‍👧", "🇩🇪", "e\u0301", "क्षि", "ی\u200c"):
+        assert act(LineEdit(f"a{cluster}"), "delete_left") == ("a", 1)
+        assert act(LineEdit(f"a{cluster}b"), "left", "left", "delete_right") == ("ab", 1)
+        line = LineEdit(f"a{cluster}b")
+        assert act(line, "left", "left", "right") == (f"a{cluster}b", 1 + len(cluster))
+        line.act("left")
+        assert [text for text, _ in line.runs(20, Style())] == ["a", cluster, "b"]

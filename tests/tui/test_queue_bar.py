@@ -6,6 +6,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.painting.clean import clean
 from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen
@@ -186,7 +187,7 @@ async def test_nothing_in_it_is_markup_or_reaches_the_terminal() -> None:
     async with FakeApp().run_test(size=(120, 40)) as pilot:
         for line in markup_lines():
             await show(pilot, [QueuedRow("q", STEER, line)])
-            assert "".join(line.split())[:30].replace("\u202e", "") in "".join(screen(pilot).split())
+            assert "".join(clean(line).split())[:30] in "".join(screen(pilot).split())
         await show(pilot, [QueuedRow("q", STEER, escapes())])
         shown = screen(pilot).replace("\n", "")
         assert not [character for character in shown if ord(character) < 32 or 127 <= ord(character) < 160]

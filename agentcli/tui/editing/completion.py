@@ -12,7 +12,7 @@ from msgspec import Struct
 from agentcli.agent.threads import to_thread
 from agentcli.tui.editing.file_finder import FileFinder, list_folder
 from agentcli.tui.editing.query import Match, Query
-from agentcli.tui.painting.clean import clean, one_line
+from agentcli.tui.painting.clean import one_line, typed
 
 MAX_SUGGESTIONS = 50
 MAX_WRITTEN = 4_096
@@ -230,7 +230,7 @@ async def _listed(written: str, cwd: Path) -> list[str]:
 
 
 def _suggested(path: str, written: str, kind: Kind, in_shell: bool = False) -> Suggestion:
-    path, label = clean(path), one_line(path)
+    path, label = typed(path), one_line(path)
     text = written_path(path, kind, in_shell=in_shell)
     match = Query(written).match_path(label)
     back = 1 if path.endswith("/") and text[-1] in "\"'" else 0

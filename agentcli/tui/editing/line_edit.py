@@ -8,7 +8,8 @@ import re
 from rich.cells import cell_len
 from rich.style import Style
 
-from agentcli.tui.painting.clean import clean
+from agentcli.tui.editing.graphemes import beside_graphemes, grapheme_at
+from agentcli.tui.painting.clean import typed
 from agentcli.tui.painting.rows import Run
 
 _LEFT_WORD = re.compile(r"\w+\W*\Z|\W+\Z")
@@ -27,20 +28,22 @@ class LineEdit:
     def insert(self, text: str) -> None:
         text = _flat(text)
         self.text = self.text[: self.cursor] + text + self.text[self.cursor :]
-        self.cursor += len(text)
+        self.cursor = beside_graphemes(self.text, self.cursor + len(text), back=False)
 
     def act(self, name: str) -> bool:
         """Do what an action of `actions.Where.EDITOR` means in a line. Returns whether it means anything."""
         end = len(self.text)
         left = _LEFT_WORD.search(self.text, 0, self.cursor)
         right = _RIGHT_WORD.match(self.text, self.cursor)
-        word_left = left.start() if left else 0
-        word_right = right.end() if right else end
+        word_left = beside_graphemes(self.text, left.start(), back=True) if left else 0
+        word_right = beside_graphemes(self.text, right.end(), back=False) if right else end
+        before = grapheme_at(self.text, self.cursor - 1)[0] if self.cursor else 0
+        after = grapheme_at(self.text, self.cursor)[1]
         match name:
             case "left":
-                self.cursor = max(self.cursor - 1, 0)
+                self.cursor = before
             case "right":
-                self.cursor = min(self.cursor + 1, end)
+                self.cursor = after
             case "word_left":
                 self.cursor = word_left
             case "word_right":
@@ -50,9 +53,9 @@ class LineEdit:
             case "line_end":
                 self.cursor = end
             case "delete_left":
-                self._delete(max(self.cursor - 1, 0), self.cursor)
+                self._delete(before, self.cursor)
             case "delete_right" | "end":
-                self._delete(self.cursor, self.cursor + 1)
+                self._delete(self.cursor, after)
             case "delete_word_left":
                 self._delete(word_left, self.cursor)
             case "delete_word_right":
@@ -71,7 +74,8 @@ class LineEdit:
 
     def runs(self, width: int, style: Style) -> list[Run]:
         """The part of the line round the cursor that `width` cells have room for, the cursor reversed."""
-        under = self.text[self.cursor : self.cursor + 1] or " "
+        end = grapheme_at(self.text, self.cursor)[1]
+        under = self.text[self.cursor : end] or " "
         before = self.text[: self.cursor]
         room = width - cell_len(under)
         if cell_len(before) > room:
@@ -80,9 +84,9 @@ class LineEdit:
             while before and cell_len(before) > room - 1:
                 before = before[1:]
             before = "…" + before if room > 0 else ""
-        return [(before, style), (under, style + Style(reverse=True)), (self.text[self.cursor + 1 :], style)]
+        return [(before, style), (under, style + Style(reverse=True)), (self.text[max(end, self.cursor + 1) :], style)]
 
 
 def _flat(text: str) -> str:
     """Clean, and on one line. Spaces stay as they are."""
-    return re.sub(r"[\n\t]", " ", clean(text))
+    return re.sub(r"[\n\t]", " ", typed(text))

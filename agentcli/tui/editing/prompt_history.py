@@ -15,7 +15,7 @@ from agentcli.config.masking import mask
 from agentcli.config.private_file import locked, write_private
 from agentcli.files.reading import OPEN_FLAGS, open_file, require_regular
 from agentcli.tui.editing.pastes import without_marks
-from agentcli.tui.painting.clean import clean
+from agentcli.tui.painting.clean import typed
 
 MAX_ENTRIES = 1_000
 MAX_BYTES = 4 << 20
@@ -171,7 +171,7 @@ def _read(path: Path) -> tuple[list[str], int]:
     damaged = 0
     for line in lines[-2 * MAX_ENTRIES :]:
         try:
-            texts += [without_marks(clean(msgspec.json.decode(line, type=str)))] if line else []
+            texts += [without_marks(typed(msgspec.json.decode(line, type=str)))] if line else []
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             damaged += 1
     return _kept(texts), damaged

@@ -2,13 +2,15 @@
 
 Textual filters neither markup nor escape sequences. Every string that is shown goes through `clean`, at the latest in
 `tui.rows`, which is the only maker of what the transcript paints. A sequence never reaches over the end of a line, so
-whole lines may be cleaned one after the other.
+whole lines may be cleaned one after the other. What a person writes goes through `typed`, and is sent as it is.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import accumulate
 
 from agentcli.agent.surrogates import without_surrogates
-from agentcli.agent.text import printable
+from agentcli.agent.text import marked, without_controls
 
 _STRINGS = (
     r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|[\x9d\x90\x98\x9e\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
@@ -17,29 +19,57 @@ _CONTROL = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
 _OTHER = r"\x1b[ -/]*[0-~]"
 _SEQUENCE = re.compile(f"{_STRINGS}|{_CONTROL}|{_OTHER}")
 _INTRODUCER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
-_INVISIBLE = re.compile("[\u200e\u200f\u061c\ufffe\uffff\U000e0000-\U000e007f]")
+_NEVER_TYPED = re.compile(
+    "\U0001f3f4?[\u2028-\u202e\u2066-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]+"
+)
+"""What no keyboard has, and would hide or reorder what is pasted."""
 
 TAB_SIZE = 4
 
 
 def clean(text: str) -> str:
-    """`text` without escape sequences, control characters (but tab and LF), reordering marks and half characters.
+    """`text` without escape sequences, control characters (but tab and LF) and half characters.
 
-    Line ends become LF. A sequence that has no end on its line loses its first characters, and its text stays.
+    Line ends become LF. A sequence that has no end on its line loses its first characters, and its text stays. What
+    nobody would see is written out, as `agent.text.marked` does.
     """
     if text.isascii() and text.isprintable():
         return text
+    return marked(_obeyed_by_none(text))
+
+
+def typed(text: str) -> str:
+    """`text` as a person means it: without what a terminal would obey, but with joiners, soft hyphens and the like.
+
+    Only what no keyboard has is written out: marks that reorder or hide what stands in a pasted text.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _NEVER_TYPED.sub(lambda found: marked(found.string, *found.span()), _obeyed_by_none(text))
+
+
+def _obeyed_by_none(text: str) -> str:
     if _INTRODUCER.search(text):
         text = _SEQUENCE.sub("", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return without_surrogates(_INVISIBLE.sub("", printable(text)))
+    return without_surrogates(without_controls(text))
 
 
 def shown(text: str) -> str:
     """`clean` text with its tabs as spaces, as rows need it."""
     text = clean(text)
     return text.expandtabs(TAB_SIZE) if "\t" in text else text
+
+
+def shown_pieces(texts: Sequence[str]) -> list[str]:
+    """Each of the pieces of a text as `shown`. What joins two characters may stand in another piece than they do."""
+    if len(texts) == 1 or all(text.isascii() for text in texts):
+        return [shown(text) for text in texts]
+    texts = [_obeyed_by_none(text) for text in texts]
+    whole, ends = "".join(texts), list(accumulate(map(len, texts)))
+    pieces = [marked(whole, end - len(text), end) for text, end in zip(texts, ends, strict=True)]
+    return [text.expandtabs(TAB_SIZE) if "\t" in text else text for text in pieces]
 
 
 def one_line(text: str, width: int = 200) -> str:

@@ -12,8 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentcli.tui.colors.palette import Palette, Tone
-from agentcli.tui.painting.clean import shown
-from agentcli.tui.painting.rows import Run, row
+from agentcli.tui.painting.rows import Run, row, shown_runs
 
 MARK = "❯ "
 NO_MARK = "  "
@@ -23,7 +22,7 @@ TWO_COLUMNS = 36
 
 def fit(runs: Sequence[Run], width: int, fill: Style) -> Strip:
     """One row of exactly `width` cells; what has no room ends in an ellipsis."""
-    runs = [(shown(text).replace("\n", " "), style) for text, style in runs]
+    runs = [(text.replace("\n", " "), style) for text, style in shown_runs(runs)]
     if sum(cell_len(text) for text, _ in runs) <= width or width < 2:
         return row(runs, width, fill)
     cut = row(runs, width - 1)
@@ -37,7 +36,7 @@ def two_columns(left: Sequence[Run], right: Sequence[Run], width: int, fill: Sty
     Args:
         column: where the second one begins; None puts it at the right end.
     """
-    needed = sum(cell_len(shown(text)) for text, _ in right)
+    needed = sum(cell_len(text) for text, _ in shown_runs(right))
     if not needed or width < TWO_COLUMNS:
         return fit(left, width, fill)
     share = width - min(needed, width // 2) - 2 if column is None else min(column, width * 6 // 10)

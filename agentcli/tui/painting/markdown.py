@@ -15,7 +15,7 @@ from rich.style import Style
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.painting.clean import shown
 from agentcli.tui.painting.highlight import highlighted
-from agentcli.tui.painting.rows import Row, Run, row, wrapped
+from agentcli.tui.painting.rows import Row, Run, row, shown_runs, wrapped
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -279,7 +279,7 @@ def _start_of(opening: "Token") -> int:
 
 
 def _cells(runs: Sequence[Run]) -> int:
-    return sum(cell_len(shown(text)) for text, _ in runs)
+    return sum(cell_len(text) for text, _ in shown_runs(runs))
 
 
 def _end_of(tokens: "Sequence[Any]", start: int) -> int:

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agentcli.tui.painting.clean import shown
+from agentcli.tui.painting.clean import shown_pieces
 
 Run = tuple[str, Style]
 """A piece of text and how it looks."""
@@ -25,8 +25,8 @@ def row(runs: Iterable[Run], width: int, fill: Style | None = None) -> Row:
     """One row of these runs, cut at `width` cells; `fill` pads it to the width."""
     segments: list[Segment] = []
     room = width
-    for text, style in runs:
-        text = shown(text).replace("\n", " ")
+    for text, style in shown_runs(runs):
+        text = text.replace("\n", " ")
         cells = cell_len(text)
         if cells > room:
             text = chop_cells(text, room)[0] if room > 0 else ""
@@ -80,8 +80,7 @@ def wrapped(
 def _lines(runs: Sequence[Run]) -> Iterator[list[Run]]:
     """The runs of each line, clean."""
     line: list[Run] = []
-    for text, style in runs:
-        text = shown(text)
+    for text, style in shown_runs(runs):
         if "\n" not in text:
             line.append((text, style))
             continue
@@ -91,6 +90,13 @@ def _lines(runs: Sequence[Run]) -> Iterator[list[Run]]:
             yield line
             line = [(piece, style)]
     yield line
+
+
+def shown_runs(runs: Iterable[Run]) -> list[Run]:
+    """The runs of a row with their texts as `clean.shown`."""
+    runs = list(runs)
+    texts = shown_pieces([text for text, _ in runs])
+    return [(text, style) for text, (_, style) in zip(texts, runs, strict=True)]
 
 
 def _spans(text: str, room: int, keep_spaces: bool) -> list[tuple[int, int]]:

@@ -22,6 +22,7 @@ from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.editing.line_edit import LineEdit
 from agentcli.tui.painting.list_rows import MARK, NO_MARK, fit, lit, two_columns
 from agentcli.tui.painting.rows import Run, wrapped
+from agentcli.tui.terminal.keys import types_text
 from agentcli.tui.widgets.painted_rows import PaintedRows
 from agentcli.tui.widgets.row_list import RowList
 
@@ -186,7 +187,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         before = line.text
         if action := self.keymap.action(event.key, Where.EDITOR):
             line.act(action.name)
-        elif event.character is not None and event.is_printable and not event.key.startswith(_NO_TEXT):
+        elif event.character is not None and types_text(event) and not event.key.startswith(_NO_TEXT):
             line.insert(event.character)
         return line.text != before
 

@@ -15,6 +15,8 @@ from textual import events
 from textual._xterm_parser import XTermParser
 from textual.keys import Keys
 
+from agentcli.tui.painting.clean import typed
+
 _OTHER_KEYS = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 _KITTY = re.compile(r"\x1b\[(\d+)(?::[\d:]*)?(?:;(\d*)(?::(\d+))?(?:;([\d:]*))?)?u")
 _EVENT_TYPE = re.compile(r"(\x1b\[\d*;\d+):(\d+)([~A-HPQRS])")
@@ -25,6 +27,11 @@ _MOUSE = re.compile(r"\x1b\[<\d+;-?\d+;-?\d+[Mm]")
 
 _RELEASE = "3"
 _LOCKS_AND_SHIFT = 1 | 64 | 128
+
+
+def types_text(event: events.Key) -> bool:
+    """Whether a key puts its character into a text: also a joiner or a soft hyphen, which Python calls unprintable."""
+    return event.is_printable or (event.character is not None and bool(typed(event.character).strip("\n\t")))
 
 
 class _Key(StrEnum):

@@ -18,7 +18,8 @@ from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.editing.pastes import is_long, without_marks
 from agentcli.tui.editing.prompt_history import HistoryWalk, PromptHistory
-from agentcli.tui.painting.clean import clean
+from agentcli.tui.painting.clean import typed
+from agentcli.tui.terminal.keys import types_text
 from agentcli.tui.widgets.marked_area import MarkedArea
 
 if TYPE_CHECKING:
@@ -137,11 +138,11 @@ class Editor(MarkedArea, inherit_bindings=False):
     def put(self, text: str) -> None:
         """Have this text and nothing else, the cursor at its end. It can be undone."""
         self._leave_walk()
-        self._replace_all(without_marks(clean(text)))
+        self._replace_all(without_marks(typed(text)))
 
     def put_before(self, text: str) -> None:
         """Put a text before the draft, whose markers and cursor stay as they are."""
-        text = without_marks(clean(text))
+        text = without_marks(typed(text))
         if self.text.strip():
             self._put_in(f"{text}\n\n", (0, 0), (0, 0), keeps_cursor=True)
         else:
@@ -152,7 +153,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         if self._walk is None:
             self._walk = HistoryWalk(self.prompts.entries, self.document.text)
         self._walk.to(text, self.document.text)
-        self._replace_all(without_marks(clean(text)))
+        self._replace_all(without_marks(typed(text)))
 
     def tell(self, problem: str) -> None:
         """Say a problem of something that goes on by itself, once. Nothing if it is empty."""
@@ -200,6 +201,10 @@ class Editor(MarkedArea, inherit_bindings=False):
             if event.character is not None and (is_modified or not without_marks(event.character)):
                 # The character of a key that means something else: Textual would type it.
                 event.prevent_default()
+            elif event.character is not None and not event.is_printable and types_text(event):
+                # A joiner, a soft hyphen: Textual would not type it.
+                event.prevent_default()
+                self._replace_via_keyboard(typed(event.character), *self.selection)
             return
         event.prevent_default()
         if action.where is Where.APP:
@@ -329,7 +334,7 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     async def take_paste(self, text: str) -> None:
         """Put a text at the cursor, or a marker that stands for it; names of image files are attached."""
-        text = without_marks(clean(text))
+        text = without_marks(typed(text))
         if self.is_prompt and text.lstrip(" \n\"'").startswith(("/", "~/", "file:")):
             from agentcli.tui.editing.pasted_paths import image_mentions  # when something like it is pasted
 

@@ -1,10 +1,11 @@
 """MarkedArea: a text area with markers in it that stand for pasted texts.
 
-No selection and no edit ends within a marker.
+No selection and no edit ends within a marker, or within a grapheme.
 """
 
 from typing import ClassVar
 
+from rich.style import Style
 from rich.text import Text
 from textual.document._document import EditResult, Location, Selection
 from textual.document._edit import Edit
@@ -12,7 +13,17 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import TextArea
 
+from agentcli.tui.editing.graphemes import beside_graphemes, grapheme_at
 from agentcli.tui.editing.pastes import Pastes, beside_markers, marker_spans, shown_markers
+
+
+class _Line(Text):
+    """A line in which Textual styles the whole grapheme at the cursor: a terminal would not join it across styles."""
+
+    def stylize(self, style: str | Style, start: int = 0, end: int | None = None) -> None:
+        if end == start + 1:
+            start, end = grapheme_at(self.plain, start)
+        super().stylize(style, start, end)
 
 
 class MarkedArea(TextArea, inherit_bindings=False):
@@ -37,7 +48,7 @@ class MarkedArea(TextArea, inherit_bindings=False):
         self._whole = None
 
     def edit(self, edit: Edit) -> EditResult:
-        top, bottom = self._beside_markers(edit.top, back=True), self._beside_markers(edit.bottom, back=False)
+        top, bottom = self._beside_whole(edit.top, back=True), self._beside_whole(edit.bottom, back=False)
         if edit.top == edit.bottom:
             bottom = top
         takes_marker = bool(marker_spans(self.document.get_text_range(top, bottom)))
@@ -64,7 +75,7 @@ class MarkedArea(TextArea, inherit_bindings=False):
 
     def get_line(self, line_index: int) -> Text:
         line = self.document.get_line(line_index)
-        text = Text(shown_markers(line), end="", no_wrap=True)
+        text = (Text if line.isascii() else _Line)(shown_markers(line), end="", no_wrap=True)
         for start, end in marker_spans(line):
             text.stylize(self.get_component_rich_style("marked-area--marker"), start, end)
         return text
@@ -72,14 +83,15 @@ class MarkedArea(TextArea, inherit_bindings=False):
     def get_text_range(self, start: Location, end: Location) -> str:
         return self.pastes.expand(super().get_text_range(start, end))
 
-    def _beside_markers(self, location: Location, *, back: bool) -> Location:
+    def _beside_whole(self, location: Location, *, back: bool) -> Location:
         row, column = location
-        return row, beside_markers(self.document.get_line(row), column, back=back)
+        line = self.document.get_line(row)
+        return row, beside_graphemes(line, beside_markers(line, column, back=back), back=back)
 
     def _validate_selection(self, selection: Selection) -> Selection:
         start, end = super()._validate_selection(selection)
         back = end < self.selection.end
-        return Selection(self._beside_markers(start, back=back), self._beside_markers(end, back=back))
+        return Selection(self._beside_whole(start, back=back), self._beside_whole(end, back=back))
 
     def _recompute_cursor_offset(self) -> None:
         # Textual asks in the middle of an undo that changes the scrollbar, when the cursor is where no text is now.
