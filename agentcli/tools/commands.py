@@ -137,7 +137,7 @@ class Commands:
 
     def _forget(self, number: int, command: ShellCommand) -> None:
         """A command that has ended and left nothing running need not be ended later."""
-        if not command.left.processes:
+        if not command.left.processes and not command.has_group:
             self._living.pop(number, None)
 
     def _shell(self) -> str:

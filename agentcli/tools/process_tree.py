@@ -238,11 +238,11 @@ def _candidates(younger_than: int) -> Iterator[int]:
     newest = _newest_pid()
     if younger_than and younger_than <= newest <= younger_than + _PROBE_AT_MOST:
         yield from range(younger_than + 1, newest + 1)
-        return
-    if newest < younger_than:  # they have begun anew
-        younger_than = 0
-    with os.scandir(_PROC) as entries:
-        yield from [int(entry.name) for entry in entries if entry.name.isdigit() and int(entry.name) > younger_than]
+    else:
+        if newest < younger_than:  # they have begun anew
+            younger_than = 0
+        with os.scandir(_PROC) as entries:
+            yield from [int(entry.name) for entry in entries if entry.name.isdigit() and int(entry.name) > younger_than]
     # What was started meanwhile: a process that starts another and ends is else never met.
     for _ in range(_FREEZE_ROUNDS):
         before, newest = newest, _newest_pid()

@@ -315,12 +315,13 @@ class ShellCommand:
         self._note_empty_group()
         looks = 0
         while self._group and not self._must_end:
+            if (looks % _LOOKS_TO_A_SEARCH == 0 or looks == 1) and not self.processes():
+                self._group = 0  # only dead ones are left, which nobody has taken away yet
+                return
+            looks += 1
             time.sleep(_POLL_SETTLED_S)
             self._note_empty_group()
             self._end_if_too_many()
-            looks += 1
-            if looks % _LOOKS_TO_A_SEARCH == 0 and not self.processes():
-                self._group = 0  # only dead ones are left, which nobody takes away
 
     def _reap_if_exited(self, process: "subprocess.Popen[bytes]", flags: int) -> None:
         """Note the shell's end; without WNOHANG, wait for it first, in a way that others may still signal it."""

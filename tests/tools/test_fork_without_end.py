@@ -19,11 +19,11 @@ async def has_stopped(count: Path) -> bool:
     """Whether a runner, which writes down the hops that are left, goes on no more and has not come to its end."""
     before = count.read_text()
     await asyncio.sleep(0.2)
-    return before == count.read_text() != "" and int(before) > 1
+    return before == count.read_text() and int(before.split()[-1]) > 1
 
 
 RUNNER = f"""
-export HOP='hop() {{ echo $1 > hops; [ $1 -gt 1 ] || return; NEXT; }}'
+export HOP='hop() {{ echo $1 >> hops; [ $1 -gt 1 ] || return; NEXT; }}'
 start() {{ WITHOUT bash -c "$HOP; hop {HOPS}"; }}
 """
 """Never the same process for long, so that it is gone before a look at all processes comes to it."""
