@@ -86,11 +86,11 @@ async def test_an_unknown_tool_shows_its_arguments_and_the_error(make_app: MakeA
         assert "no tool named" in shown
 
 
-async def test_calls_side_by_side_have_their_own_state_and_result(make_app: MakeApp) -> None:
+async def test_calls_of_one_message_have_their_own_state_and_result(make_app: MakeApp) -> None:
     calls = [
-        {"tool": "bash", "arguments": {"command": "sleep 1; echo A"}, "id": "1"},
+        {"tool": "bash", "arguments": {"command": "echo A"}, "id": "1"},
         {"tool": "bash", "arguments": {"command": "echo B; exit 3"}, "id": "2"},
-        {"tool": "bash", "arguments": {"command": "echo C"}, "id": "3"},
+        {"tool": "bash", "arguments": {"command": "sleep 1; echo C"}, "id": "3"},
     ]
     async with make_app(calls, [{"text": "done"}]).run_test(size=(80, 40)) as pilot:
         app = await ready(pilot)
@@ -101,7 +101,7 @@ async def test_calls_side_by_side_have_their_own_state_and_result(make_app: Make
             panels[:] = [item for item in app.transcript.items if isinstance(item, ToolPanel)]
             return [panel.state for panel in panels]
 
-        await until(pilot, lambda: states() == [CallState.RUNNING, CallState.FAILED, CallState.DONE])
+        await until(pilot, lambda: states() == [CallState.DONE, CallState.FAILED, CallState.RUNNING])
         await idle(pilot)
         assert states() == [CallState.DONE, CallState.FAILED, CallState.DONE]
         assert [panel.text.split()[0] for panel in panels] == ["A", "B", "C"]
