@@ -119,7 +119,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     shell: str | None = None
     """The shell that runs commands; None is bash."""
     environment: dict[str, str] = {}
-    """Variables that commands get on top of agentcli's own."""
+    """Variables that commands get on top of agentcli's own, of which BASH_ENV and SHELLOPTS do not reach them."""
     keep_keys: list[str] = []
     """Variables that hold keys of model providers and that commands get nevertheless; all others are taken out."""
     tools: list[str] | None = None
