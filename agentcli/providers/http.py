@@ -19,12 +19,13 @@ from agentcli.agent.models import Model
 from agentcli.providers.classify import one_line
 from agentcli.providers.endpoint import origin
 from agentcli.providers.history import Histories
-from agentcli.providers.proxies import Proxy, proxy_for
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+    from agentcli.providers.proxies import Proxy
 
 CONNECT_TIMEOUT_S = 15.0
 FIRST_TOKEN_TIMEOUT_S = 600.0
@@ -90,6 +91,8 @@ class HttpClients:
         self._loop = loop
 
     def _new_client(self, place: str) -> "httpx.AsyncClient":
+        from agentcli.providers.proxies import proxy_for  # with the first request
+
         httpx = import_httpx()
         if (logger := logging.getLogger("httpx")).level == logging.NOTSET:
             logger.setLevel(logging.WARNING)  # below that it logs every URL, and a URL may hold a key
@@ -125,7 +128,7 @@ class HttpClients:
         return self._tls
 
 
-def _httpx_proxy(proxy: Proxy, context: "ssl.SSLContext") -> "httpx.Proxy":
+def _httpx_proxy(proxy: "Proxy", context: "ssl.SSLContext") -> "httpx.Proxy":
     import httpx
 
     try:

@@ -23,14 +23,15 @@ TAGS = (
 )
 """Opening and closing tag, in lower case; which case a model writes does not matter."""
 
-_MODELS = re.compile(
-    r"(?i)deepseek-?r1|r1-distill|qwq|qwen-?3|qwen3|minimax-?m\d|glm-?4|smollm3|magistral|nemotron|seed-oss|exaone-deep"
-    r"|ernie.*thinking|marco-o1|openthinker|hunyuan"
+_MODELS = (
+    *("deepseek-r1", "deepseekr1", "r1-distill", "qwq", "qwen3", "qwen-3", "minimax-m", "glm-4", "glm4", "smollm3"),
+    *("magistral", "nemotron", "seed-oss", "exaone-deep", "marco-o1", "openthinker", "hunyuan"),
 )
-"""Models that are known to think in tags, by their id: a server that does not take the tags apart passes them on."""
+"""Models that are known to think in tags, by a part of their id: a server that does not take the tags apart passes
+them on."""
 
-_LOCAL = re.compile(r"localhost|.*\.localhost|127\.[\d.]+|::1|0\.0\.0\.0|host\.docker\.internal")
-"""Servers on this machine, which serve open models."""
+_LOCAL = ("localhost", "::1", "0.0.0.0", "host.docker.internal")
+"""Servers on this machine, which serve open models, beside 127.*."""
 
 _LONGEST = max(len(opening) for opening, _ in TAGS)
 _MOST_BLANKS = 1000
@@ -43,7 +44,9 @@ def think_tags_of(model: Model, compat: Compat, options: StreamOptions) -> str:
         return "leading"  # told not to think, a template opens nothing
     if compat.think_tags:
         return compat.think_tags
-    return "leading" if _MODELS.search(model.id) or _LOCAL.fullmatch(host_of(model.base_url)) else "none"
+    id, host = model.id.lower(), host_of(model.base_url)
+    is_local = host in _LOCAL or host.startswith("127.")
+    return "leading" if is_local or any(part in id for part in _MODELS) else "none"
 
 
 class AnswerText:

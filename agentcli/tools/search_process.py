@@ -126,7 +126,6 @@ class SearchProcess:
             finally:
                 process.kill()
 
-<<<<<<< ours
     def _follow(self, process: subprocess.Popen[bytes], take: Take) -> SearchEnd:
         if self._is_stopped:
             process.kill()
@@ -175,14 +174,6 @@ class SearchProcess:
 
 async def search(process: SearchProcess, take: Take, signal: AbortSignal) -> SearchEnd:
     """Run a search beside the event loop; an abort, or a cancelled wait, ends it at once. Raises `ToolError`."""
-=======
-async def search(argv: Sequence[str], cwd: Path, take: Callable[[bytes], bool], signal: AbortSignal) -> SearchEnd:
-    """Run a search program beside the event loop; an abort, or a cancelled wait, ends it at once."""
-    # Loaded already; the search program, which shares this package, must not pay for it.
-    from agentcli.agent.threads import to_thread
-
-    process = SearchProcess(argv, cwd)
->>>>>>> theirs
     remove = signal.on_abort(process.stop)
     try:
         end = await to_thread(process.run, take)
