@@ -35,5 +35,5 @@ async def fake_server() -> AsyncIterator[FakeServer]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: two tests a core, for half of their time they wait for terminals, processes and servers."""
-    return 2 * (os.cpu_count() or 1)
+    """`-n auto`: three tests a core, for most of their time they wait for terminals, processes and servers."""
+    return 3 * (os.cpu_count() or 1)

@@ -61,5 +61,9 @@ def _load_file(path: Path) -> Any:
         raise ImportError(f"{path} is no module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    loader.exec_module(module)
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]  # as an import that failed
+        raise
     return module

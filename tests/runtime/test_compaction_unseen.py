@@ -1,5 +1,6 @@
 """What the model has not seen is kept, what does not fit is cut in what is sent, and an overflow comes to an end."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -173,13 +174,15 @@ async def test_the_events_tell_the_threshold_the_reason_and_what_was_summarised(
 
 
 async def test_what_was_cut_is_sent_in_the_same_way_in_the_requests_that_follow(make: Make):
+    """Once it is seen it may be cut once more, to make room for some turns; then it stays as it is."""
     runtime = with_window(make(), 16_384)
-    again = [[call("bash", f"b{number}", command="true")] for number in range(2)]
+    again = [[call("bash", f"b{number}", command="true")] for number in range(8)]
     off = [reads(runtime, [50_000, 50_000]), *again, [say("done")]]
     runtime.options.stream_fn.answers = off
     runtime._compactor.settings = CompactionSettings(enabled=False)
     await runtime.prompt("read it")
-    assert results(runtime, 2)[:2] == results(runtime, 3)[:2]
+    sent = [results(runtime, request)[:2] for request in range(1, 10)]
+    assert sum(before != after for before, after in pairwise(sent)) <= 1
 
 
 async def test_after_a_restart_what_did_not_fit_is_cut_again(make: Make):

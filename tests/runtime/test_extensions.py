@@ -240,3 +240,4 @@ def test_neither_a_module_nor_its_compiled_file_can_block_a_start(make: Make, tm
     runtime = make()
     assert [command.name for command in runtime.commands()] == ["there"]
     assert [line for line in runtime.notices if "a FIFO" in line and f"{folder}/bad.py" in line]
+    assert "agentcli_extension_bad" not in sys.modules
