@@ -106,10 +106,3 @@ def record(listened: Agent) -> list[str]:
 def texts(listened: Agent) -> list[str]:
     """The transcript as `role: text`."""
     return [f"{message.role}: {text_of(getattr(message, 'content', ''))}" for message in listened.state.messages]
-
-
-async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    """Return when the condition holds; fail if it does not in time."""
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.001)

@@ -11,7 +11,8 @@ from agentcli.agent.hooks import BeforeToolCallContext
 from agentcli.agent.messages import StopReason, ToolResultMessage, text_of
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
-from tests.agent.doubles import agent, call, record, say, scripted, sleeper, text_result, texts, tool, until
+from tests.agent.doubles import agent, call, record, say, scripted, sleeper, text_result, texts, tool
+from tests.waiting import until
 
 
 def balanced(words: list[str]) -> bool:

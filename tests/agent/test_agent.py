@@ -9,7 +9,8 @@ import pytest
 from agentcli.agent.errors import AgentBusyError, UsageError
 from agentcli.agent.messages import AssistantMessage, ImageContent, TextContent, UserMessage, user_message
 from agentcli.agent.queues import QueueMode
-from tests.agent.doubles import agent, call, record, say, scripted, sleeper, text_result, texts, tool, until, word
+from tests.agent.doubles import agent, call, record, say, scripted, sleeper, text_result, texts, tool, word
+from tests.waiting import until
 
 
 async def test_listeners_hear_every_event_in_order_and_slow_ones_are_waited_for():

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.cli.fork_server import ForkedProcess, ForkServer
+from tests.waiting import wait_until
 
 AGENTCLI = Path(sys.executable).with_name("agentcli")
 _server = ForkServer()
@@ -74,10 +74,7 @@ class Command:
 
     def wait_for(self, name: str) -> None:
         """Return when a command has made this file in the folder; fail if it does not."""
-        deadline = time.monotonic() + 20
-        while not (self.folder / name).exists():
-            assert time.monotonic() < deadline, f"{name} was never made"
-            time.sleep(0.01)
+        wait_until((self.folder / name).exists)
 
     def peak_memory(self, *arguments: str) -> float:
         """The peak resident memory of a run, in MiB."""

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.command import AGENTCLI, Command, Finished
 from tests.fake_server import Call, FakeServer, Reply
+from tests.tools.processes import with_command
 
 
 def check(done: Finished, code: int, *says: str) -> None:
@@ -227,7 +228,7 @@ def test_a_signal_ends_the_run_in_order(command: Command, server: FakeServer, nu
     _, err = process.communicate(timeout=20)
     assert process.returncode == 128 + number
     assert "Traceback" not in err
-    assert not subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout
+    assert not with_command(f"sleep {marker}")
     assert [line.partition(":")[0] for line in command.transcript()] == ["user", "assistant", "toolResult"]
 
 
@@ -336,4 +337,4 @@ def test_what_a_killed_run_left_running_ends_when_the_conversation_goes_on(comma
     process.communicate()
     server.answer("on we go")
     assert command.run("run", "--continue", "continue").code == 0
-    assert not subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout
+    assert not with_command(f"sleep {marker}")

@@ -1,7 +1,6 @@
 """`agentcli config`, `auth` and `trust`, and what a person meets when something in their files is wrong."""
 
 import stat
-import time
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,7 @@ import pytest
 
 from tests.cli.command import AGENTCLI, Command
 from tests.fake_server import FakeServer
+from tests.waiting import wait_until
 
 FILES = Path(__file__).parents[1] / "fixtures" / "config"
 
@@ -27,10 +27,12 @@ def wait_for(child: "pexpect.spawn[str]", text: str) -> None:
     """Return when the screen shows a text, wherever it is wrapped."""
     screen = pyte.Screen(100, 30)
     stream = pyte.Stream(screen)
-    deadline = time.monotonic() + 30
-    while text.replace(" ", "") not in "".join(screen.display).replace(" ", ""):
-        assert time.monotonic() < deadline, "\n".join(screen.display)
+
+    def came() -> bool:
         stream.feed(child.read_nonblocking(65536, 30))
+        return text.replace(" ", "") in "".join(screen.display).replace(" ", "")
+
+    wait_until(came, seen=lambda: "\n".join(screen.display))
 
 
 def leave(child: "pexpect.spawn[str]") -> None:

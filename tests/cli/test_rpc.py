@@ -16,6 +16,7 @@ from agentcli.headless.rpc_schema import rpc_schema
 from tests.cli.command import AGENTCLI, Command
 from tests.examples.rpc_client import RpcClient
 from tests.fake_server import Call, FakeServer, Reply
+from tests.tools.processes import with_command
 
 Open = Callable[..., RpcClient]
 SCHEMA = rpc_schema()
@@ -303,8 +304,8 @@ def test_what_cannot_be_done_is_a_failure_and_not_the_end(rpc: Open):
 def test_a_compaction_goes_on_beside_other_commands(rpc: Open, server: FakeServer):
     client = rpc()
     for number in range(6):
-        server.answer(f"answer {number} " + "words " * 4000)
-        client.call("prompt", message=f"question {number} " + "words " * 4000)
+        server.answer(f"answer {number}")
+        client.call("prompt", message=f"question {number} " + "words " * 8000)
         client.wait_for("agent_settled")
     server.answer(Reply.of("the summary", first_delay=0.5))
     client.send("compact", custom_instructions="the words")
@@ -346,7 +347,7 @@ def test_the_end_comes_in_order(rpc: Open, server: FakeServer, command: Command,
         client.process.send_signal(end)
     assert client.close() == (0 if end == "eof" else 128 + end)
     assert client.events[-1]["type"] in ("agent_settled", "response", "bash_execution_end", "entry_appended")
-    assert not subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout
+    assert not with_command(f"sleep {marker}")
     roles = [line.partition(":")[0] for line in command.transcript()]
     assert roles[:3] == ["user", "assistant", "toolResult"]
     assert sum(line["type"] == "response" and line["command"] == "bash" for line in client.events) == 1

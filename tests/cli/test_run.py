@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.cli.command import AGENTCLI, Command
 from tests.fake_server import Call, FakeServer, Reply
 from tests.files.images import PNG
+from tests.waiting import wait_until
 
 PILOT = "agentcli: no model is configured, so the offline pilot answers; it is not a language model (agentcli models)\n"
 
@@ -176,9 +176,7 @@ def test_the_session_has_the_prompt_before_the_answer_comes(command: Command, se
     command.use_server(server.url)
     server.answer(Reply.of("late", first_delay=30))
     process = command.start("run", "remember me")
-    deadline = time.monotonic() + 20
-    while not server.requests and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: server.requests)
     process.kill()
     process.communicate()
     assert command.transcript() == ["user: remember me"]

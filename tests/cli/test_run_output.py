@@ -7,8 +7,6 @@ import signal
 import struct
 import subprocess
 import termios
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,8 @@ import pytest
 
 from tests.cli.command import AGENTCLI, Command, Finished
 from tests.fake_server import Call, FakeServer, Reply
+from tests.tools.processes import with_command
+from tests.waiting import wait_until
 
 ODD = 'U+2028 \u2028, NUL \x00, \x1b[31m, "quoted", 💩, ' + "long " * 200_000
 
@@ -39,13 +39,6 @@ def result_of(done: Finished) -> dict[str, Any]:
 def waiting_in(pipe: Any) -> int:
     """Bytes that nobody has read yet."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def use_priced_server(command: Command, server: FakeServer, more: str = "") -> None:
@@ -326,7 +319,7 @@ def test_a_signal_is_a_result_too(command: Command, server: FakeServer, number: 
     result = result_of(Finished(process.returncode, out, err))
     assert process.returncode == 128 + number
     assert (result["stop_reason"], result["error"]) == ("aborted", f"stopped by {number.name}")
-    assert not subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout
+    assert not with_command(f"sleep {marker}")
     server.answer("on we go")
     assert command.run("run", "--continue", "continue").out == "on we go\n"
     assert server.refusals == []
@@ -455,5 +448,5 @@ def test_a_second_signal_ends_what_does_not_end_by_itself(command: Command, serv
     _, err = process.communicate(timeout=20)
     assert process.returncode in (130, 143)
     assert "Traceback" not in err
-    assert not subprocess.run(["pgrep", "-f", f"sleep {marker}"], capture_output=True, check=False).stdout
+    assert not with_command(f"sleep {marker}")
     assert command.transcript()[0] == "user: go"

@@ -278,7 +278,7 @@ def test_a_broken_file_with_a_key_in_it_is_told_without_it(command: Command):
 
 def test_a_person_may_let_commands_have_a_key_and_it_is_hidden_all_the_same(command: Command, server: FakeServer):
     command.use_server(server.url, 'keep_keys = ["OPENAI_API_KEY"]')
-    server.answer(Call("bash", {"command": "printenv OPENAI_API_KEY | wc -c; printenv OPENAI_API_KEY"}))
+    server.answer(Call("bash", {"command": 'echo "$OPENAI_API_KEY" | wc -c; echo "$OPENAI_API_KEY"'}))
     server.answer("ok")
     command.run("run", "go", environment={"OPENAI_API_KEY": KEY})
     assert server.requests[1].body["messages"][-1]["content"].split("\n")[:2] == [str(len(KEY) + 1), "[key hidden]"]

@@ -35,6 +35,7 @@ from tests.fake_server import Call, FakeServer, Reply
 from tests.fake_server.formats import events_of as messages_of
 from tests.fake_server.server import Request
 from tests.providers.support import MESSAGE, STOP, ask, block, context_of, events_of, model_of, tool_of
+from tests.waiting import until
 
 CLOUDS = ("anthropic-bedrock", "anthropic-vertex")
 BINARY = {"content-type": "application/vnd.amazon.eventstream"}
@@ -477,9 +478,7 @@ async def test_an_abort_closes_the_connection_at_once(api: str) -> None:
         await asyncio.wait_for(spoke.wait(), 20)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(10):
-            while not server.requests[0].cancelled:
-                await asyncio.sleep(0.01)
+        await until(lambda: server.requests[0].cancelled)
         await client.aclose()
 
 

@@ -12,6 +12,7 @@ from agentcli.providers.http import HttpClients
 from agentcli.providers.stream_client import StreamClient
 from tests.fake_server import FakeServer, Reply
 from tests.providers.support import APIS, ask, block, chat, context_of, events, events_of, model_of
+from tests.waiting import until
 
 PING = events({"type": "ping"})
 BEGUN = {
@@ -106,8 +107,7 @@ async def test_an_abort_while_the_server_is_waited_for_is_an_abort(fake_server: 
     fake_server.answer("never", first_delay=30)
     client = StreamClient(HttpClients(first_token_timeout_s=20))
     task = asyncio.create_task(ask(client, model_of(APIS[0], fake_server.url)))
-    while not fake_server.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: fake_server.requests)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -27,6 +27,7 @@ from agentcli.providers.http import HttpClients
 from agentcli.providers.stream_client import WIRE_APIS, StreamClient
 from tests.fake_server import FakeServer, Reply
 from tests.providers.support import APIS, INPUTS, ask, context_of, model_of, recorded, replayed
+from tests.waiting import until
 
 EACH_API = pytest.mark.parametrize("api", APIS)
 
@@ -107,8 +108,7 @@ async def test_cancelling_before_the_first_byte_closes_the_socket(api: str, fake
     fake_server.answer("never", first_delay=30)
     client = StreamClient()
     task = asyncio.create_task(ask(client, model_of(api, fake_server.url)))
-    while not fake_server.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: fake_server.requests)
     task.cancel()
     await asyncio.wait([task])
     for _ in range(100):

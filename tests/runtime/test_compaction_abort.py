@@ -10,7 +10,7 @@ from agentcli.agent.messages import (
 )
 from agentcli.providers.scripted import Step
 from agentcli.runtime.session_choice import SessionChoice
-from tests.agent.doubles import call, say, until
+from tests.agent.doubles import call, say
 from tests.runtime.conftest import Make
 from tests.runtime.test_compaction import (
     LONG,
@@ -23,6 +23,7 @@ from tests.runtime.test_compaction import (
     with_window,
 )
 from tests.runtime.test_runtime import hear
+from tests.waiting import until
 
 
 def slow(text: str) -> list[Step]:

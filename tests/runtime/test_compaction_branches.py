@@ -12,9 +12,10 @@ from agentcli.config.settings import ProviderSettings
 from agentcli.providers.scripted import Step
 from agentcli.runtime.events import AgentSettledEvent
 from agentcli.runtime.session_choice import SessionChoice
-from tests.agent.doubles import call, fail, say, until
+from tests.agent.doubles import call, fail, say
 from tests.runtime.conftest import FAST, Make
 from tests.runtime.test_runtime import hear, said
+from tests.waiting import until
 
 
 def entry_of(runtime: Any, text: str) -> str:

@@ -14,11 +14,12 @@ from agentcli.runtime.session_choice import SessionChoice
 from agentcli.sessions.entries import MessageEntry
 from agentcli.sessions.stats import SPENT, SUMMARIES
 from agentcli.tui.spending import Spending, spent_before
-from tests.agent.doubles import call, fail, say, stop, until
+from tests.agent.doubles import call, fail, say, stop
 from tests.runtime.conftest import Make
 from tests.runtime.test_compaction import LONG, SMALL, compactions, ends, used, with_window
 from tests.runtime.test_compaction_branches import entry_of
 from tests.runtime.test_runtime import hear
+from tests.waiting import until
 
 PAID = Step(usage=Usage(input=1_000, output=100, total_tokens=1_100, cost=UsageCost(total=0.25)))
 FAILED = {

@@ -1,14 +1,16 @@
 """Latecomers: what the person says while a prompt settles is worked on, unless something has to wait for them."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentcli.runtime.events import AgentSettledEvent
-from tests.agent.doubles import fail, say, word
+from tests.agent.doubles import call, fail, say, word
 from tests.runtime.conftest import Make
 from tests.runtime.test_runtime import hear, said
+from tests.waiting import until
 
 EXTENSION = """
 import asyncio
@@ -140,8 +142,6 @@ async def test_a_command_of_an_extension_does_not_send_what_waited_before(make: 
 
 @pytest.mark.usefixtures("extension")
 async def test_an_abort_ends_a_command_of_an_extension(make: Make):
-    from tests.agent.doubles import until
-
     runtime = make()
     events = hear(runtime)
     run = runtime.prompt("/slow long")
@@ -152,10 +152,6 @@ async def test_an_abort_ends_a_command_of_an_extension(make: Make):
 
 
 async def test_a_cancelled_prompt_settles_in_order(make: Make):
-    import asyncio
-
-    from tests.agent.doubles import call, until
-
     runtime = make([call("bash", "a", command="sleep 30")])
     events = hear(runtime)
     run = runtime.prompt("hi")

@@ -10,9 +10,10 @@ from agentcli.config.settings import RetrySettings, Settings
 from agentcli.providers.scripted import Step
 from agentcli.runtime.events import AgentSettledEvent, RetryStartEvent
 from agentcli.runtime.session_choice import SessionChoice
-from tests.agent.doubles import call, fail, say, until, word
+from tests.agent.doubles import call, fail, say, word
 from tests.runtime.conftest import Make
 from tests.runtime.test_runtime import hear, said
+from tests.waiting import until
 
 
 def turn(number: int, tokens: int = 100, dollars: float = 0.01) -> list[Any]:

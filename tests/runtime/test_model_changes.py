@@ -14,9 +14,10 @@ from agentcli.runtime.events import ModelChangedEvent, NoticeEvent, ThinkingLeve
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.runtime.switching import clone_session, new_session
 from agentcli.sessions.entries import ModelChangeEntry, ThinkingLevelChangeEntry
-from tests.agent.doubles import call, fail, say, until, word
+from tests.agent.doubles import call, fail, say, word
 from tests.runtime.conftest import Make
 from tests.runtime.test_runtime import hear, said
+from tests.waiting import until
 
 SETTINGS = Settings(
     model="mine/plain",

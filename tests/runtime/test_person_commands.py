@@ -17,9 +17,10 @@ from agentcli.runtime.events import (
     BashExecutionUpdateEvent,
 )
 from agentcli.runtime.session_choice import SessionChoice
-from tests.agent.doubles import call, say, until, word
+from tests.agent.doubles import call, say, word
 from tests.runtime.conftest import Make
 from tests.runtime.test_runtime import hear
+from tests.waiting import until
 
 
 def roles(runtime: Any) -> list[str]:

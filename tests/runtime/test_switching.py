@@ -14,9 +14,10 @@ from agentcli.runtime.events import BashExecutionStartEvent, PermissionRequestEv
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.runtime.switching import clone_session, fork_session, new_session, switch_session
 from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from tests.agent.doubles import call, say, until, word
+from tests.agent.doubles import call, say, word
 from tests.runtime.conftest import Make
 from tests.runtime.test_runtime import hear, said
+from tests.waiting import until
 
 SETTINGS = Settings(
     model="mine/plain",

@@ -1,8 +1,7 @@
 """Looking at processes from outside, as tests do."""
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -20,16 +19,6 @@ def with_variable(name: str, value: str) -> list[int]:
 def with_command(part: str) -> list[int]:
     """Pids of living processes whose command line holds the text."""
     return [pid for pid, _, command in _all() if part in command]
-
-
-def wait_until(is_true: Callable[[], object], seconds: float = 5.0) -> bool:
-    """Whether it came true in that time. For what happens outside this process only: it blocks."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if is_true():
-            return True
-        time.sleep(0.02)
-    return bool(is_true())
 
 
 def is_alive(pid: int) -> bool:

@@ -12,7 +12,8 @@ import pytest
 
 from agentcli.agent.abort import AbortController
 from tests.tools.conftest import Tools
-from tests.tools.processes import is_alive, unique, wait_until, with_command, with_variable
+from tests.tools.processes import is_alive, unique, with_command, with_variable
+from tests.waiting import wait_until
 
 
 def marked(tools: Tools, value: str) -> str:
@@ -43,7 +44,7 @@ async def test_a_silent_background_child_does_not_hold_the_call_and_is_named_kep
     assert f"{child.pid} sleep 47" in answer.text
     assert is_alive(child.pid)
     await tools.toolset.close()
-    assert wait_until(lambda: not is_alive(child.pid))
+    wait_until(lambda: not is_alive(child.pid))
 
 
 async def test_a_background_child_that_goes_on_printing_does_not_hold_the_call_either(tools: Tools) -> None:
@@ -105,11 +106,11 @@ async def test_a_process_may_clean_up_when_it_is_asked_to_end(tools: Tools, cwd:
 async def test_a_cancelled_call_leaves_nothing_behind(tools: Tools) -> None:
     mark = marked(tools, "cancelled")
     call = asyncio.create_task(tools.bash("setsid sleep 46 & sleep 45"))
-    assert await asyncio.to_thread(wait_until, lambda: len(with_variable("TOOLS_TEST_MARK", mark)) == 3, 20)
+    await asyncio.to_thread(wait_until, lambda: len(with_variable("TOOLS_TEST_MARK", mark)) == 3)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert wait_until(lambda: not with_variable("TOOLS_TEST_MARK", mark))
+    wait_until(lambda: not with_variable("TOOLS_TEST_MARK", mark))
 
 
 async def test_a_call_that_is_aborted_before_it_begins_runs_to_no_effect(tools: Tools, cwd: Path) -> None:
@@ -222,9 +223,9 @@ async def test_killing_at_once_needs_no_loop(tools: Tools) -> None:
     mark = marked(tools, "at-once")
     await tools.bash("setsid sleep 44 >/dev/null 2>&1 & sleep 43 >/dev/null & true")
     running = asyncio.create_task(tools.bash("sleep 42"))
-    assert await asyncio.to_thread(wait_until, lambda: len(with_variable("TOOLS_TEST_MARK", mark)) == 3, 20)
+    await asyncio.to_thread(wait_until, lambda: len(with_variable("TOOLS_TEST_MARK", mark)) == 3)
     tools.toolset.kill_now()
-    assert wait_until(lambda: not with_variable("TOOLS_TEST_MARK", mark))
+    wait_until(lambda: not with_variable("TOOLS_TEST_MARK", mark))
     assert (await running).is_error
     tools.toolset.kill_now()
 
@@ -251,10 +252,10 @@ def test_children_of_an_agent_that_ends_by_a_signal_are_killed(tmp_path: Path) -
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "spill"), unique(41)], cwd=tmp_path
     )
-    assert wait_until(lambda: (tmp_path / "ready").exists() and with_command(unique(41)), 20)
+    wait_until(lambda: (tmp_path / "ready").exists() and with_command(unique(41)))
     process.terminate()
     assert process.wait(20) == 128 + 15
-    assert wait_until(lambda: not with_command(unique(41)))
+    wait_until(lambda: not with_command(unique(41)))
     assert list((tmp_path / "spill").iterdir()) == []
 
 

@@ -19,6 +19,7 @@ from agentcli.tools.placing import Edit
 from agentcli.tools.regular_file import open_regular
 from agentcli.tools.write import write_file
 from tests.tools.conftest import Tools
+from tests.waiting import until
 
 
 async def test_calls_made_at_the_same_time_change_one_file_in_their_order(tools: Tools, cwd: Path) -> None:
@@ -52,9 +53,7 @@ class ScriptedWork:
         return work
 
     async def until_begun(self) -> None:
-        async with asyncio.timeout(10):
-            while not self.notes:
-                await asyncio.sleep(0.001)
+        await until(lambda: self.notes)
 
 
 async def test_a_cancelled_change_holds_its_place_until_it_has_ended() -> None:

@@ -10,7 +10,8 @@ import pytest
 from agentcli.tools import process_tree
 from agentcli.tools.process_tree import Mark, command_of, find_tree, kill_all, send_to_group, still_alive
 from tests.tools.conftest import Tools
-from tests.tools.processes import wait_until, with_variable
+from tests.tools.processes import with_variable
+from tests.waiting import wait_until
 
 MARK = Mark("TREE_TEST_MARK", f"tree-{os.getpid()}")
 
@@ -41,18 +42,18 @@ def commands(processes: list[process_tree.Process]) -> list[str]:
 
 def test_every_kind_of_descendant_is_found(finder: str, shell: subprocess.Popen[bytes]) -> None:
     wanted = [f"sleep {number}" for number in (33, 34, 35, 36)]
-    assert wait_until(lambda: commands(find_tree(MARK, {shell.pid}))[1:] == wanted, 10)
-    assert wait_until(lambda: set(wanted[:2]) <= set(commands(find_tree(MARK, set()))))
+    wait_until(lambda: commands(find_tree(MARK, {shell.pid}))[1:] == wanted)
+    wait_until(lambda: set(wanted[:2]) <= set(commands(find_tree(MARK, set()))))
     assert find_tree(Mark("TREE_TEST_MARK", "8"), set()) == []
     assert len(find_tree(Mark("TREE_TEST_MARK", ""), set())) >= 2
 
 
 def test_everything_is_killed(finder: str, shell: subprocess.Popen[bytes]) -> None:
-    assert wait_until(lambda: len(find_tree(MARK, {shell.pid})) == 5, 10)
+    wait_until(lambda: len(find_tree(MARK, {shell.pid})) == 5)
     before = find_tree(MARK, {shell.pid})
     kill_all(lambda: find_tree(MARK, {shell.pid}))
     assert shell.wait(5) == -signal.SIGKILL
-    assert wait_until(lambda: still_alive(before) == [])
+    wait_until(lambda: still_alive(before) == [])
 
 
 def test_a_process_that_has_ended_is_not_alive_and_has_no_command(finder: str) -> None:
@@ -69,7 +70,7 @@ def test_only_younger_processes_are_looked_at_where_that_is_asked() -> None:
     second = subprocess.Popen(["sleep", "32"], env={"TREE_TEST_MARK": f"five-{os.getpid()}"})
     try:
         mark = Mark("TREE_TEST_MARK", f"five-{os.getpid()}")
-        assert wait_until(lambda: len(find_tree(mark, set())) == 2)
+        wait_until(lambda: len(find_tree(mark, set())) == 2)
         assert [process.pid for process in find_tree(mark, set(), younger_than=first.pid)] == [second.pid]
     finally:
         for process in (first, second):
@@ -80,7 +81,7 @@ def test_only_younger_processes_are_looked_at_where_that_is_asked() -> None:
 def test_control_characters_of_a_command_line_are_not_shown() -> None:
     process = subprocess.Popen(["bash", "-c", "sleep 30; : \x1b[31m\n"])
     try:
-        assert wait_until(lambda: "sleep 30" in command_of(process.pid))
+        wait_until(lambda: "sleep 30" in command_of(process.pid))
         assert command_of(process.pid).isprintable()
         assert len(command_of(process.pid, 10)) == 10
     finally:
@@ -99,4 +100,4 @@ async def test_commands_work_where_there_is_no_proc(finder: str, tools: Tools) -
     answer = await tools.bash("sleep 37.4 & echo started")
     assert [child.command for child in answer.details.background] == ["sleep 37.4"]
     await tools.toolset.close()
-    assert wait_until(lambda: not with_variable("NO_PROC_TEST", value))
+    wait_until(lambda: not with_variable("NO_PROC_TEST", value))

@@ -13,7 +13,7 @@ from agentcli.tools import search_process
 from agentcli.tools.grep_events import MAX_EVENT, GrepEvents
 from agentcli.tools.search_process import Ending, SearchEnd
 from tests.tools.conftest import Answer, Tools
-from tests.tools.processes import wait_until
+from tests.waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -260,11 +260,11 @@ async def test_an_abort_ends_the_search_and_its_process(tools: Tools, cwd: Path,
     os.mkfifo(cwd / "below" / ".ignore")
     controller = AbortController()
     call = asyncio.create_task(tools(tool, {"pattern": "a"}, signal=controller.signal))
-    assert await asyncio.to_thread(wait_until, lambda: _working_in(cwd), 10)
+    await asyncio.to_thread(wait_until, lambda: _working_in(cwd))
     controller.abort()
     answer = await asyncio.wait_for(call, 5)
     assert answer.is_error and "aborted" in answer.text
-    assert await asyncio.to_thread(wait_until, lambda: not _working_in(cwd))
+    await asyncio.to_thread(wait_until, lambda: not _working_in(cwd))
 
 
 def _working_in(folder: Path) -> list[str]:

@@ -7,7 +7,8 @@ import pytest
 
 from agentcli.tools.command_output import CommandOutput
 from tests.tools.conftest import Tools
-from tests.tools.processes import is_alive, wait_until
+from tests.tools.processes import is_alive
+from tests.waiting import wait_until
 
 
 async def test_a_failure_while_reading_ends_the_call_with_an_error(
@@ -60,5 +61,5 @@ async def test_a_loop_that_is_closed_meanwhile_does_not_stop_the_reading(
         return asyncio.run(leave_one_behind())
 
     pid = await asyncio.to_thread(other_loop)
-    assert await asyncio.to_thread(wait_until, lambda: not is_alive(pid))
+    await asyncio.to_thread(wait_until, lambda: not is_alive(pid))
     assert capfd.readouterr().err == ""

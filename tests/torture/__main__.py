@@ -30,6 +30,7 @@ from agentcli.sessions.session import Session
 from agentcli.sessions.tree import tree_lines
 from tests.torture.compaction import conversations
 from tests.torture.endings import endings
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,8 +137,7 @@ def two_writers(folder: Path) -> None:
     path = folder / "two" / "session.jsonl"
     first = start(path)
     assert first.stdout is not None
-    while not path.exists() or not path.stat().st_size:
-        time.sleep(0.01)
+    wait_until(lambda: path.exists() and path.stat().st_size)
     for _ in range(20):
         try:
             JsonlSessionStorage.open(path)

@@ -1,18 +1,18 @@
 """How the tests write scripts, and look at and wait for what the app shows."""
 
-import asyncio
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 
 from agentcli.agent.messages import AgentMessage, UserMessage, text_of
 from agentcli.tui.app import ChatApp
 from agentcli.tui.painting.rows import plain
 from agentcli.tui.widgets.editor import Editor
+from tests import waiting
 
 
 def write_script(path: Path, *answers: list[dict[str, Any]]) -> Path:
@@ -26,13 +26,17 @@ def write_script(path: Path, *answers: list[dict[str, Any]]) -> Path:
     return path
 
 
-async def until(pilot: Pilot[Any], holds: Callable[[], Any], seconds: float = 20.0) -> None:
+async def until(pilot: Pilot[Any], holds: Callable[[], object]) -> None:
     """Wait until something holds; fail with what the app shows if it never does."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"never came:\n{screen(pilot)}"
-        await asyncio.sleep(0.02)
+    if not holds():
+        await waiting.until(holds, seen=lambda: screen(pilot))
         await pilot.pause()
+
+
+def type_keys(pilot: Pilot[Any], *keys: str) -> None:
+    """Press keys without waiting for what each of them does; a letter is its own key."""
+    for key in keys:
+        pilot.app.post_message(events.Key({" ": "space"}.get(key, key), key if len(key) == 1 else None))
 
 
 async def ready(pilot: Pilot[Any]) -> ChatApp:

@@ -12,6 +12,7 @@ import pexpect
 import pyte
 
 from tests.tui.drive import write_script
+from tests.waiting import wait_until
 
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;:]*[$]?[a-zA-Z]")
 
@@ -67,13 +68,13 @@ class PtyApp:
 
     def until(self, holds: str | Callable[[str], Any], seconds: float = 30.0) -> str:
         """Wait until the screen holds a text, or something is true of it. Returns the screen."""
-        end = time.monotonic() + seconds
-        while True:
+
+        def came() -> bool:
             self.read()
-            shown = self.screen()
-            if holds in shown if isinstance(holds, str) else holds(shown):
-                return shown
-            assert time.monotonic() < end, f"never came: {holds}\n{shown}"
+            return holds in self.screen() if isinstance(holds, str) else holds(self.screen())
+
+        wait_until(came, seconds, self.screen)
+        return self.screen()
 
     def ready(self) -> "PtyApp":
         self.until(lambda shown: "sk anything" in shown and "ready" in shown)
@@ -89,10 +90,12 @@ class PtyApp:
 
     def wait(self, seconds: float = 15.0) -> int:
         """The exit code, once it has ended; negative for a signal."""
-        end = time.monotonic() + seconds
-        while self.process.isalive():
-            assert time.monotonic() < end, f"still there:\n{self.screen()}"
+
+        def ended() -> bool:
             self.read(0.05)
+            return not self.process.isalive()
+
+        wait_until(ended, seconds, self.screen)
         self.read(0.2)
         status = self.process.exitstatus
         return status if status is not None else -self.process.signalstatus

@@ -19,7 +19,7 @@ from agentcli.tui.editing.file_finder import FileFinder, list_folder
 from agentcli.tui.painting.clean import one_line
 from tests.files.images import PNG
 from tests.tui.conftest import escapes, markup_lines
-from tests.tui.drive import screen, until
+from tests.tui.drive import screen, type_keys, until
 from tests.tui.writing import MODELS, WritingApp, marked_letters, shown_list
 
 
@@ -158,10 +158,12 @@ async def test_any_slash_can_be_typed_and_taken_back(work: Path) -> None:
     async with WritingApp(work).run_test() as pilot:
         app = await ready(pilot)
         for typed in ("/", "/x", "//", "/[", "/(", "/\\", "/*", "/ ", "/model", "/model ", "/nope ", "/文"):
-            await pilot.press(*typed)
-            assert app.editor.text == typed
-            await pilot.press(*["backspace"] * len(typed))
-            assert app.editor.text == "" and shown_list(pilot) == []
+            type_keys(pilot, *typed)
+            await until(pilot, lambda typed=typed: app.editor.text == typed)
+            type_keys(pilot, *["backspace"] * len(typed))
+            await until(pilot, lambda: app.editor.text == "")
+            await pilot.pause()
+            assert shown_list(pilot) == []
 
 
 async def test_up_down_choose_and_esc_closes_until_something_else_is_written(work: Path) -> None:
@@ -291,8 +293,7 @@ async def test_any_letters_are_looked_for_as_they_are(work: Path) -> None:
     async with WritingApp(work).run_test() as pilot:
         app = await ready(pilot)
         for letters in ("[", "(", "b +", "*", ".", "\\", "文", "（", "a|b", "^", "$", "{1}"):
-            for letter in f'@"{letters}':
-                app.post_message(events.Key(letter, letter))
+            type_keys(pilot, *f'@"{letters}')
             await listed(pilot, name)
             await pilot.press("tab")
             assert app.editor.text == f'@"{name}" '
@@ -308,8 +309,7 @@ async def test_names_are_shown_as_they_are_and_clean(work: Path) -> None:
     async with WritingApp(work).run_test(size=(100, 80)) as pilot:
         app = await ready(pilot)
         for name in names:
-            await pilot.press("ctrl+u", "@")
-            await pilot.press(*[letter if letter != " " else "space" for letter in name.split(" ")[0][:8]])
+            type_keys(pilot, "ctrl+u", "@", *name.split(" ")[0][:8])
             await until(pilot, lambda name=name: one_line(name) in screen(pilot))
         await pilot.press("ctrl+u", *"@new")
         await until(pilot, lambda: "new line" in screen(pilot))

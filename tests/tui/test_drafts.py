@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from agentcli.tui.writing_aids import drafts_folder
 from tests.tui.drive import screen, until
 from tests.tui.pty_app import PtyApp
 from tests.tui.writing import WritingApp
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = f"""
@@ -56,13 +56,6 @@ def start(work: Path) -> Iterator[Callable[[], PtyApp]]:
 
 def kept(work: Path) -> list[str]:
     return sorted(path.read_text() for path in drafts_folder(work).glob("*.draft"))
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < end, "never came"
-        time.sleep(0.02)
 
 
 async def test_a_draft_is_there_again_with_its_lines_and_pastes(work: Path) -> None:
@@ -198,14 +191,14 @@ def test_a_kill_loses_no_draft_that_is_a_moment_old(start: Callable[[], PtyApp],
     app = start()
     app.write("written 文件")
     app.until("written")
-    wait_for(lambda: kept(work) == ["written 文件"])
+    wait_until(lambda: kept(work) == ["written 文件"])
     app.process.kill(signal.SIGKILL)
     app = start()
     app.until("written 文")
     app.write(" more")
     app.until("more")
     app.process.kill(signal.SIGKILL)
-    wait_for(lambda: not app.process.isalive())
+    wait_until(lambda: not app.process.isalive())
 
 
 def test_a_crash_loses_not_a_letter(start: Callable[[], PtyApp], work: Path) -> None:

@@ -12,7 +12,7 @@ from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.reason_editor import ReasonEditor
 from tests.tui.conftest import MakeApp
-from tests.tui.drive import idle, ready, said, screen, send, until
+from tests.tui.drive import idle, ready, said, screen, send, type_keys, until
 from tests.tui.writing import WritingApp, shown_list
 
 SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.05}]
@@ -408,7 +408,8 @@ async def test_a_key_moves_over_and_deletes_what_is_one_character_to_a_person(wo
                 (["left", "z", "right"], f"az{cluster}", 2 + len(cluster)),
             ):
                 editor.put(f"a{cluster}")
-                await pilot.press(*keys)
+                type_keys(pilot, *keys)
+                await pilot.pause()
                 assert (editor.text, editor.cursor_location) == (text, (0, column)), (cluster, keys)
 
 

@@ -22,6 +22,7 @@ from agentcli.sessions.session import Session
 from tests.files.repository import make_repository
 from tests.tui.conftest import escapes
 from tests.tui.pty_app import PtyApp
+from tests.waiting import wait_until
 
 SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.1}]
 HANG = [{"tool": "bash", "arguments": {"command": "sleep 97 & sleep 97"}}]
@@ -103,10 +104,7 @@ def test_the_app_ends_when_its_terminal_is_closed(start: Callable[..., PtyApp], 
     app.until("● bash")
     pid = app.process.pid
     app.hang_up()
-    end = time.monotonic() + 10
-    while os.waitpid(pid, os.WNOHANG) == (0, 0):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: os.waitpid(pid, os.WNOHANG) != (0, 0))
     assert not _sleepers(work)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.tui.drive import write_script
+from tests.waiting import wait_until
 
 PROMPT = "walk$"
 
@@ -98,14 +99,15 @@ class Tmux:
 
     def until(self, holds: str | Callable[[str], Any], seconds: float = 30.0) -> str:
         """Wait until the screen holds a text, or something is true of it. Returns the screen."""
-        end = time.monotonic() + seconds
-        while True:
+        shown = ""
+
+        def came() -> bool:
+            nonlocal shown
             shown = self.screen()
-            if holds in shown if isinstance(holds, str) else holds(shown):
-                return shown
-            if time.monotonic() > end:
-                raise AssertionError(f"never came: {holds}\n{shown}")
-            time.sleep(0.05)
+            return holds in shown if isinstance(holds, str) else holds(shown)
+
+        wait_until(came, seconds, lambda: f"{holds}\n{shown}")
+        return shown
 
     def without(self, text: str) -> str:
         return self.until(lambda shown: text not in shown)
