@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.errors import AgentcliError, UsageError
@@ -279,7 +279,6 @@ starts = st.sampled_from(["", *(f"{name}/" for name in ORDER), "offline/", "repl
 ends = st.sampled_from(["", ":high", ":max", ":xhig", ":free"])
 
 
-@settings(max_examples=500, deadline=None)
 @given(starts, words, ends, st.sets(st.sampled_from(ORDER)))
 def test_any_text_is_a_model_or_a_usage_error_and_a_model_is_found_again(
     start: str, word: str, end: str, keys: set[str]

@@ -5,7 +5,7 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.errors import (
@@ -233,7 +233,6 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.integers(100, 999), st.one_of(st.binary(max_size=200), anything), st.text(max_size=20))
 def test_any_answer_is_some_error_of_one_line(status: int, body: Any, wait: str) -> None:
     for error in (classify(status, body, {"retry-after": wait}), error_of_event(body, provider="fake")):

@@ -4,7 +4,7 @@ import itertools
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.context import StreamOptions
@@ -105,7 +105,6 @@ results = st.builds(ToolResultMessage, tool_call_id=ids, tool_name=names, conten
 histories = st.lists(st.one_of(st.builds(UserMessage, content=contents), assistant_messages(), results), max_size=10)
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     histories, st.sampled_from(MODELS), st.sampled_from(list(ThinkingLevel)), st.sampled_from(["none", "short", "long"])
 )
@@ -119,7 +118,6 @@ def test_any_history_is_accepted_by_any_server(
     assert refusal_of(ENDPOINTS[model.api], body) == ""
 
 
-@settings(max_examples=200, deadline=None)
 @given(histories, st.sampled_from(MODELS), histories)
 def test_a_longer_history_begins_with_the_same_bytes(history: list[Message], model: Model, more: list[Message]) -> None:
     first = [user_message("begin"), *history, user_message("go on")]
@@ -144,7 +142,6 @@ def test_the_whole_head_of_two_requests_is_the_same() -> None:
         assert msgspec.json.encode(heads[0]) == msgspec.json.encode(heads[1])
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(histories, st.integers(0, 3), st.sampled_from(["a", "b"])), max_size=5), st.data())
 def test_what_is_remembered_changes_no_request(steps: list[Any], data: st.DataObject) -> None:
     """Requests of two sessions that grow, shrink and change models are the same with a memory and without."""

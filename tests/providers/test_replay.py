@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.agent import Agent
@@ -285,7 +285,6 @@ blocks = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(blocks, max_size=6))
 async def test_any_answer_comes_back_as_it_was_recorded(
     tmp_path_factory: pytest.TempPathFactory, content: list[AssistantContent]

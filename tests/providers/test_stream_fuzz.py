@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.abort import AbortSignal
@@ -164,7 +164,6 @@ INSERTS = [
 ]
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mangled())
 def test_no_stream_breaks_the_loop(answer: tuple[str, list[bytes], bool]) -> None:
     api, chunks, broken = answer

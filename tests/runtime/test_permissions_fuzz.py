@@ -56,7 +56,7 @@ def stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(command=st.one_of(commands(), damaged()))
 def test_no_command_runs_that_is_not_among_the_parts(stubs: Path, command: str):
     parsed = parse_command(command)
@@ -76,7 +76,6 @@ def test_no_command_runs_that_is_not_among_the_parts(stubs: Path, command: str):
     assert set(log.read_text().split()) <= judged
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     command=st.one_of(
         commands(), st.text(max_size=60), st.text(alphabet="ab '\"$(){}[]|&;<>\\`\n#*?=!~-/", max_size=40)

@@ -1,7 +1,7 @@
 """Where a conversation is cut: about so many tokens are kept, and never a result without its call."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.errors import SessionError
@@ -245,7 +245,6 @@ turns = st.lists(st.tuples(sizes, st.lists(sizes, max_size=3)), min_size=1, max_
 
 
 @given(turns, st.integers(min_value=1, max_value=600))
-@settings(max_examples=150, deadline=None)
 def test_every_message_is_either_summarised_or_kept(turns: list[tuple[int, list[int]]], keep: int):
     messages: list[AgentMessage] = []
     for number, (size, results) in enumerate(turns):

@@ -1,7 +1,6 @@
 """Files that something happened to: every entry that can be read is there, once, and the conversation goes on."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -47,14 +46,12 @@ def branch(session: Session, leaf: str | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_damaged_file_opens_at_once_and_its_tree_has_each_entry_once(tmp_path: Path, name: str):
+def test_every_damaged_file_opens_and_its_tree_has_each_entry_once(tmp_path: Path, name: str):
     repo = JsonlSessionRepo(tmp_path / "sessions")
     file = tmp_path / f"{name}.jsonl"
     file.write_bytes((INPUTS / f"{name}.jsonl").read_bytes())
     before = file.read_bytes()
-    started = time.perf_counter()
     session = repo.open(file)
-    assert time.perf_counter() - started < 1
     ids = [line.head.id for line in tree_lines(session.storage, everything=True)]
     assert sorted(ids) == sorted(head.id for head in session.storage.heads())
     readable = [line for line in before.splitlines() if line.endswith(b"}")]

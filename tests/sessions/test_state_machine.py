@@ -163,4 +163,4 @@ def said(session: Session) -> list[str]:
 
 
 TestSessions = Sessions.TestCase
-TestSessions.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestSessions.settings = settings(stateful_step_count=30)

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import time
 from pathlib import Path
 
 import pytest
@@ -44,10 +43,9 @@ async def test_extra_variables_win(tools: Tools, monkeypatch: pytest.MonkeyPatch
     ],
 )
 async def test_nothing_waits_for_a_person(tools: Tools, command: str, said: str) -> None:
-    start = time.monotonic()
     answer = await tools.bash(command, timeout=20)
     assert said in answer.text
-    assert time.monotonic() - start < 10
+    assert not answer.details.timed_out
 
 
 async def test_git_gets_neither_an_editor_nor_a_pager(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:

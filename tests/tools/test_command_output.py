@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.tools import command_output
@@ -32,7 +32,6 @@ def whole(raw: bytes) -> str:
     return clean_text(cleaner.feed(raw) + cleaner.current_line())[0]
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=60), st.lists(st.integers(1, 40), max_size=80))
 def test_the_end_of_any_output_is_shown_whatever_the_chunks(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], sizes: list[int]
@@ -59,7 +58,6 @@ def test_the_end_of_any_output_is_shown_whatever_the_chunks(
     spill.remove()
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(PIECES, st.integers(1, 40)), min_size=1, max_size=40))
 def test_in_a_flood_the_last_lines_are_right_though_not_all_are_looked_at(
     tmp_path_factory: pytest.TempPathFactory, blocks: list[tuple[bytes, int]]

@@ -1,7 +1,7 @@
 """For random files and random edits, every byte outside the matched places is as it was."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentcli.agent.errors import ToolError
@@ -38,7 +38,6 @@ def outside(data: bytes, spans: list[Span]) -> list[bytes]:
     return [data[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)]
 
 
-@settings(deadline=None, max_examples=400)
 @given(
     files(),
     st.lists(
@@ -73,7 +72,6 @@ def test_every_byte_outside_the_places_stays(
     assert position == len(after)
 
 
-@settings(deadline=None, max_examples=300)
 @given(files(), st.data())
 def test_a_piece_of_the_file_that_is_there_once_is_always_found_and_replaced_just_there(
     file: tuple[bytes, TextKind], data: st.DataObject
@@ -97,7 +95,6 @@ def test_a_piece_of_the_file_that_is_there_once_is_always_found_and_replaced_jus
     assert placement.new == "NEW".encode(kind.encoding)
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     st.lists(st.sampled_from(["a", "b", "ab", ""]), max_size=8),
     st.lists(st.sampled_from(["a", "b", "ab", ""]), min_size=1, max_size=3),
@@ -117,7 +114,6 @@ def test_places_with_any_line_ends_are_those_of_the_same_text_with_lf(
     assert all(content.encode()[span.start : span.end].replace(b"\r\n", b"\n") == old.encode() for span in found)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.sampled_from(["same", "a", "b", ""]), max_size=60), st.booleans(), st.data())
 def test_a_unified_diff_turns_the_old_file_into_the_new_one(lines: list[str], ends: bool, data: st.DataObject) -> None:
     content = "\n".join(lines).encode() + (b"\n" if ends and lines else b"")

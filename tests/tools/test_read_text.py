@@ -3,13 +3,11 @@
 import asyncio
 import codecs
 import os
-import resource
 import socket
-import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.abort import AbortController
@@ -18,6 +16,7 @@ from agentcli.tools.known_files import KnownFiles
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.read import ReadToolInput, read_file
 from agentcli.tools.text_file import guess_encoding
+from tests.growth.cost import memory
 from tests.tools.conftest import INPUTS, Tools
 
 MAX_BYTES = 50 * 1024
@@ -101,9 +100,7 @@ async def test_one_very_long_line_is_cut_between_characters_with_the_way_to_see_
 ) -> None:
     text = part * count
     (cwd / "min.js").write_text(text)
-    start = time.monotonic()
     answer = await tools.read("min.js", **more)
-    assert time.monotonic() - start < 5
     assert answer.text.startswith(text[:2000] + "…")
     assert "\ufffd" not in answer.text
     assert "Line 1 is cut" in answer.text
@@ -122,12 +119,11 @@ async def test_a_far_range_of_a_huge_file_is_read_without_loading_the_file(tools
         for start in range(0, 2_000_000, 100_000):
             file.write(b"".join(b"%08d %s\n" % (number, b"x" * 90) for number in range(start, start + 100_000)))
     await tools.read("huge.txt", limit=1)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert await memory(lambda: tools.read("huge.txt", offset=1_000_001, limit=2)) < 20 << 20
     answer = await tools.read("huge.txt", offset=1_000_001, limit=2)
     assert answer.text.startswith("01000000 x")
     assert "many more follow" in answer.text
     assert answer.details.total_lines is None
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 20
     answer = await tools.read("huge.txt", offset=1_999_999)
     assert answer.details.total_lines == 2_000_000
 
@@ -250,8 +246,6 @@ async def test_what_is_no_regular_file_is_told_at_once(tools: Tools, cwd: Path) 
     os.mkfifo(cwd / "pipe1")
     bound = socket.socket(socket.AF_UNIX)
     bound.bind(os.path.relpath(cwd / "sock1"))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.monotonic()
     for path, said in (
         ("pipe1", "FIFO"),
         ("sock1", "socket"),
@@ -260,12 +254,15 @@ async def test_what_is_no_regular_file_is_told_at_once(tools: Tools, cwd: Path) 
         ("/dev/fd/0", "regular file"),
         ("/proc/self/fd/0", "regular file"),
     ):
-        answer = await tools.read(path)
-        assert answer.is_error
-        assert said in answer.text
+        answers = []
+
+        async def read(path: str = path, answers: list = answers) -> None:
+            answers.append(await tools.read(path))
+
+        assert await memory(read) < 1 << 20
+        assert answers[0].is_error
+        assert said in answers[0].text
     bound.close()
-    assert time.monotonic() - start < 5
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 20
 
 
 async def test_a_file_without_a_size_that_is_told_is_read_all_the_same(tools: Tools) -> None:
@@ -313,7 +310,6 @@ LINES = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(LINES, st.booleans(), st.sampled_from(["\n", "\r\n"]), st.integers(1, 45), st.integers(1, 45))
 def test_any_range_is_just_those_lines(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], ends: bool, separator: str, first: int, count: int

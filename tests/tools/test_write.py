@@ -4,7 +4,6 @@ import asyncio
 import errno
 import hashlib
 import os
-import resource
 import stat
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from agentcli.agent.errors import ToolError
 from agentcli.tools.atomic_write import write_atomically
 from agentcli.tools.file_place import FilePlace
+from tests.growth.cost import memory
 from tests.tools.conftest import Tools
 
 
@@ -415,8 +415,12 @@ async def test_other_names_for_the_path_are_taken(tools: Tools, cwd: Path, name:
 async def test_memory_does_not_grow_with_files_written(tools: Tools) -> None:
     content = "x" * 4_000_000
     await tools.write("a.txt", content)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(10):
-        await tools.write("a.txt", content)
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 30
+
+    async def write(times: int) -> None:
+        for _ in range(times):
+            await tools.write("a.txt", content)
+
+    once = await memory(lambda: write(1))
+    assert once > len(content)
+    assert await memory(lambda: write(10)) < once + len(content) // 2
     await asyncio.sleep(0)

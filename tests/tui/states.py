@@ -1,7 +1,7 @@
 """What the app can show, each state as a function that brings a started app there."""
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ from agentcli.sessions.session import Session
 from agentcli.tui.app import ChatApp
 from agentcli.tui.items.summary import Summary
 from agentcli.tui.items.tool_panel import ToolPanel
+from agentcli.tui.screens.list_screen import ListScreen
 from tests.tui.drive import screen, send, until
 
 MARKDOWN = """## What I found
@@ -112,6 +113,7 @@ async def in_conversation(pilot: Pilot[Any], app: ChatApp) -> None:
 
 async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
     assert app.chat is not None
+    stand_still(app)
     conversation = app.chat.conversation
     events: list[Any] = []
     calls = [
@@ -132,7 +134,6 @@ async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
     panel.tick(12.0)
     app.transcript.changed(panel)
     app.transcript.show()
-    stand_still(app)
 
 
 async def with_a_queue(pilot: Pilot[Any], app: ChatApp) -> None:
@@ -151,12 +152,12 @@ async def in_the_queue(pilot: Pilot[Any], app: ChatApp) -> None:
 
 async def after_failures(pilot: Pilot[Any], app: ChatApp) -> None:
     assert app.chat is not None
+    stand_still(app)
     failed = answer(
         TextContent("half an"), stop_reason=StopReason.ERROR, error_message="no credit left", error_kind="quota"
     )
     app.chat.conversation.show_history([user_message("hi"), failed])
     app.chat.conversation.apply([RetryStartEvent(2, 3, 4.0, "the server is busy")], 0.0)
-    stand_still(app)
 
 
 async def with_notes(pilot: Pilot[Any], app: ChatApp) -> None:
@@ -219,38 +220,47 @@ async def completing_files(pilot: Pilot[Any], app: ChatApp) -> None:
     await until(pilot, lambda: "test_parser.py" in screen(pilot))
 
 
-def opened(call: str, until_shown: str, *keys: str) -> Prepare:
-    """A command that opens a screen over the conversation, and keys to press there."""
+async def search(pilot: Pilot[Any], title: str, text: str) -> None:
+    """Type into the line of a screen with a list, once it is there, and wait until it was searched for."""
+    await until(pilot, lambda: title in screen(pilot))
+    top = pilot.app.screen
+    assert isinstance(top, ListScreen)
+    await pilot.press(*text)
+    await until(pilot, lambda: top.line.text == text)
+
+
+def opened(call: str, title: str, searched: str = "", keys: Sequence[str] = ()) -> Prepare:
+    """A command that opens a screen over the conversation, what is searched for there, and keys to press."""
 
     async def prepare(pilot: Pilot[Any], app: ChatApp) -> None:
         await in_conversation(pilot, app)
         await send(pilot, call)
-        await until(pilot, lambda: until_shown in screen(pilot))
+        await search(pilot, title, searched)
         await pilot.press(*keys)
 
-    prepare.__name__ = until_shown.lower().replace(" ", "_")
+    prepare.__name__ = title.lower().replace(" ", "_")
     return prepare
 
 
 async def commands(pilot: Pilot[Any], app: ChatApp) -> None:
     await in_conversation(pilot, app)
-    await pilot.press("ctrl+p", *"sess")
-    await until(pilot, lambda: "Commands" in screen(pilot))
+    await pilot.press("ctrl+p")
+    await search(pilot, "Commands", "sess")
 
 
-models = opened("/model", "Model", *"acme")
+models = opened("/model", "Model", "acme")
 thinking = opened("/thinking", "Thinking")
-themes = opened("/theme", "Theme", "down", "down")
+themes = opened("/theme", "Theme", keys=("down", "down"))
 help = opened("/help", "Keys and commands")
-help_searched = opened("/help", "Keys and commands", *"queue")
+help_searched = opened("/help", "Keys and commands", "queue")
 
 
 async def history(pilot: Pilot[Any], app: ChatApp) -> None:
     await in_conversation(pilot, app)
     for text in ("run the tests", "why does the parser\nfail?\nand since when?", "commit it", "parse dates too"):
         app.editor.prompts.add(text)
-    await pilot.press("ctrl+r", *"par")
-    await until(pilot, lambda: "What you sent" in screen(pilot))
+    await pilot.press("ctrl+r")
+    await search(pilot, "What you sent", "par")
 
 
 async def sessions(pilot: Pilot[Any], app: ChatApp) -> None:
@@ -309,7 +319,7 @@ async def in_the_tree(pilot: Pilot[Any], app: ChatApp) -> None:
 
 async def in_the_tree_at_a_label(pilot: Pilot[Any], app: ChatApp) -> None:
     await in_the_tree(pilot, app)
-    await pilot.press(*"found it")
+    await search(pilot, "rewrite it", "found it")
 
 
 async def labelling(pilot: Pilot[Any], app: ChatApp) -> None:

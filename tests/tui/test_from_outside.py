@@ -3,7 +3,6 @@
 import os
 import signal
 import stat
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -236,9 +235,7 @@ def test_the_end_of_the_app_ends_the_editor(start: Callable[[str], PtyApp], work
     app.write("draft\x07")
     app.until(lambda shown: (work / "ready").exists() and (work / "ready").read_text().strip())
     editor = int((work / "ready").read_text())
-    begun = time.monotonic()
     app.process.kill(signal.SIGTERM)
     assert app.wait() == 143
     with pytest.raises(ProcessLookupError):
         os.kill(editor, 0)
-    assert time.monotonic() - begun < 5, "it waited for the editor"

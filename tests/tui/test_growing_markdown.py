@@ -2,7 +2,7 @@
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.tui.colors.palette import Palette, Tone
@@ -29,7 +29,6 @@ def documents(draw: st.DrawFn) -> tuple[str, list[str]]:
     return text, [text[start:end] for start, end in itertools.pairwise(edges)]
 
 
-@settings(max_examples=400, deadline=None)
 @given(documents(), st.sampled_from([1, 7, 40]))
 def test_every_prefix_looks_as_it_would_at_once(document: tuple[str, list[str]], width: int) -> None:
     _, pieces = document

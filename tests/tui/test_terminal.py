@@ -6,7 +6,6 @@ import pty
 import re
 import signal
 import termios
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,9 +90,7 @@ def test_a_signal_ends_the_app_in_order(
     children = _sleepers(work)
     assert children
     os.kill(app.process.pid, number)
-    begun = time.monotonic()
     assert app.wait() == code
-    assert time.monotonic() - begun < 5
     assert is_put_back(app)
     assert not _sleepers(work)
 
