@@ -1,11 +1,13 @@
 """Search: the sessions that hold what a person remembers of them.
 
 `words` must all occur (in the id, folder, name or messages), `"a phrase"` as it stands, `re:…` as a pattern. Letters
-match whatever their case. Only names and folders are also matched loosely (the letters in order), and come last.
+match whatever their case. Only names, of sessions and of
+their folders, are also matched loosely (the letters in order), and come last: in a long path any letters are found.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -25,7 +27,7 @@ Match = Callable[[str], "tuple[int, int] | None"]
 class SearchHit(Struct, frozen=True):
     info: SessionInfo
     rank: int
-    """0: the name; 1: exact, in id, folder or messages; 2: name or folder, loosely."""
+    """0: the name; 1: exact, in id, folder or messages; 2: the name or the folder's name, loosely."""
     excerpt: str
     """One line, with what was found."""
     span: tuple[int, int]
@@ -75,7 +77,7 @@ def _search(info: SessionInfo, query: str, matches: list[Match]) -> SearchHit | 
         missing = [match for match in missing if match not in found]
         if not missing:
             return _hit(info, 1, best or text, matches)
-    for text in (info.name or "", info.cwd):
+    for text in (info.name or "", Path(info.cwd).name):
         if _is_loosely_in(query, text):
             return SearchHit(info, 2, one_line(text), (0, len(one_line(text))))
     return None

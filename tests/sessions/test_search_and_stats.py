@@ -21,13 +21,15 @@ from agentcli.sessions.search import SearchHit, search_sessions
 @pytest.fixture
 def repo(tmp_path: Path) -> JsonlSessionRepo:
     repo = JsonlSessionRepo(tmp_path / "sessions")
+    cwd = tmp_path / "t-k-n" / "work"
+    cwd.mkdir(parents=True)
     talks = {
         "parser": ["Fix the parser", "The tokenizer skipped\nthe last line."],
         "release": ["write release notes", "Done: see CHANGES for parser and docs."],
         None: ["a question about a.b*c", "an answer"],
     }
     for name, (question, answer) in talks.items():
-        session = repo.create(tmp_path)
+        session = repo.create(cwd)
         session.append_message(user_message(question))
         session.append_message(AssistantMessage([TextContent(answer)]))
         session.append_message(ToolResultMessage("1", "bash", [TextContent("only in a tool result")]))
@@ -53,6 +55,8 @@ def found(repo: JsonlSessionRepo, query: str) -> list[SearchHit]:
         ("a.b*c", [None]),
         ("rls", ["release"]),
         ("tkn", []),
+        ("wrk", [None, "release", "parser"]),
+        ("t-k-n", [None, "release", "parser"]),
         ("only in a tool result", []),
         ("nowhere at all", []),
     ],
