@@ -25,9 +25,10 @@ from agentcli.tools.toolset import READ_ONLY_TOOL_NAMES
 
 PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "find", "ls"})
 
-_LOOKING = frozenset(
-    {"pwd", "echo", "true", "false", "exit", "ls", "cat", "head", "tail", "wc", "stat", "du", "basename", "dirname"}
-)
+_LOOKING_AT_NOTHING = frozenset({"pwd", "echo", "true", "false", "exit", "basename", "dirname", "[", "test"})
+"""Commands that open no file."""
+
+_LOOKING = frozenset({"ls", "cat", "head", "tail", "wc", "stat", "du"})
 """Commands that only look, at the files they name."""
 
 _FREE_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
@@ -112,7 +113,7 @@ class Permissions:
         whole = self._decide(bare, Verdict.ALLOW, text, [])
         if whole.verdict == Verdict.DENY or not self._must_parse(bare):
             return whole
-        from agentcli.runtime.command_parts import parse_command  # 17 ms with the grammar
+        from agentcli.runtime.command_parts import parse_command
 
         parsed = parse_command(text)
         judgements = [whole, *(self._judge_part(part.words, part.text, moves=parsed.moves) for part in parsed.parts)]
@@ -215,10 +216,10 @@ class Permissions:
         name = words[0]
         if name == "cd":
             return len(words) == 2 and words[1] is not None and self._is_inside(words[1])
+        if name in _LOOKING_AT_NOTHING:
+            return True
         if name not in _LOOKING:
             return False
-        if name in ("pwd", "echo", "true", "false", "exit", "basename", "dirname"):
-            return True
         if moves or any(word is None for word in words):
             return False
         return all(self._is_inside((word or "").rpartition("=")[2] if word != "-" else ".") for word in words[1:])

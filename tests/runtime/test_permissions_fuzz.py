@@ -86,22 +86,6 @@ def test_every_text_gets_a_verdict_and_none_that_holds_a_command_is_simply_allow
     verdict = judge.judge("bash", {"command": command}).verdict
     assert verdict in ("allow", "ask")
     parsed = parse_command(command)
-    looks = {
-        "echo",
-        "pwd",
-        "true",
-        "false",
-        "exit",
-        "ls",
-        "cat",
-        "head",
-        "tail",
-        "wc",
-        "stat",
-        "du",
-        "basename",
-        "dirname",
-        "cd",
-    }
+    looks = set("echo pwd true false exit ls cat head tail wc stat du basename dirname cd [ test".split())
     if any(part.words[0] not in looks for part in parsed.parts) or parsed.unclear:
         assert verdict == "ask"
