@@ -26,6 +26,9 @@ RUNNERS = frozenset({
 })  # fmt: skip
 """Commands that run what follows somewhere among their arguments."""
 
+_RUN_TEXT = frozenset({"env", "flock", "parallel", "script", "ssh", "su", "watch"})
+"""Runners that may take a whole command for one argument."""
+
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 _HARMLESS_NAME = re.compile(r"[a-z][a-z0-9]*")
 """A variable that no program looks for in its environment."""
@@ -44,8 +47,8 @@ class CommandPart(Struct, frozen=True):
 class ParsedCommand(Struct):
     parts: list[CommandPart] = []
     redirections: list[Redirection] = []
-    moves: bool = False
-    """Whether it changes its working folder, so that nobody knows where relative paths lead."""
+    folders: list[Word] = []
+    """Where it goes with `cd` and its like. After one of them a relative path may start in any of these folders."""
     unclear: str | None = None
     """Why the command cannot be judged by its parts."""
 
@@ -114,7 +117,10 @@ class _Collector:
         if name == "eval" or (name == "trap" and None in words) or (name in SHELLS and not _has_script(words)):
             self.give_up(f"{name} runs what is only known later")
         self.parsed.parts.append(CommandPart([*assigned, *words]))
-        self.parsed.moves = self.parsed.moves or name in ("cd", "pushd", "popd")
+        if name in _RUN_TEXT and any(word and re.search(r"\s", word) for word in words):
+            self.give_up(f"{name} may run a text")
+        if name in ("cd", "pushd", "popd"):
+            self.parsed.folders.append(_goes_to(words[1:]))
         inside = [place for place, word in enumerate(words) if word and word.rpartition("/")[2] in SHELLS]
         if name in RUNNERS and inside:
             self.add(words[inside[0] :])
@@ -123,6 +129,14 @@ class _Collector:
 
 def _value(token: Token) -> str:
     return "…" if token.word is None else token.word.partition("=")[2]
+
+
+def _goes_to(arguments: list[Word]) -> Word:
+    """The folder that `cd` is given; None if only a run would tell."""
+    folders = [word for word in arguments if word is None or not word.startswith("-") or word == "-"]
+    if not folders:
+        return "~"
+    return folders[0] if len(folders) == 1 and folders[0] and folders[0][0] not in "-+" else None
 
 
 def _split_assignments(words: list[Word]) -> tuple[list[Word], list[Word]]:

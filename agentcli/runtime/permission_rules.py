@@ -1,12 +1,14 @@
 """Rules of permissions: what one says, and whether it speaks of a path or a command.
 
 `tool` speaks of every call of a tool, `tool(glob)` of its path, `bash(first words)` of the commands that begin so, with
-`*` for any word or part of one. `read` speaks of grep, find and ls too, `edit` of write. A relative glob starts in the
-working folder; in `ask` and `deny`, one that starts with `**/` starts anywhere.
+`*` for any word or part of one, `bash(=all words)` of just this command, quoted as in a shell. `read` speaks of grep,
+find and ls too, `edit` of write. A relative glob starts in the working folder; in `ask` and `deny`, one that starts
+with `**/` starts anywhere.
 """
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -21,6 +23,21 @@ from agentcli.runtime.permission_glob import glob_regex
 
 SPOKEN_OF = {"grep": ("grep", "read"), "find": ("find", "read"), "ls": ("ls", "read"), "write": ("write", "edit")}
 """Tool to the names under which rules speak of it."""
+
+_TELLING_LONG = (
+    "--cd", "--chdir", "--config", "--config-env", "--config-file", "--cwd", "--dir", "--directory", "--eval", "--exec",
+    "--exec-path", "--ext-diff", "--file", "--git-dir", "--globalconfig", "--init-file", "--makefile",
+    "--manifest-path", "--node-options", "--open-files-in-pager", "--output", "--output-directory", "--prefix",
+    "--project", "--rcfile", "--receive-pack", "--script-shell", "--target-dir", "--textconv", "--toolexec",
+    "--to-command", "--upload-pack", "--use-compress-program", "--userconfig", "--work-tree",
+)  # fmt: skip
+"""Options of any command; `changes_what_is_done` says of what kind."""
+_TELLING_SHORT = {
+    "cargo": ("-C", "-Z"), "gmake": ("-C", "-E", "-I", "-f"), "go": ("-C", "-exec", "-o", "-toolexec"),
+    "git": ("-C", "-O", "-c", "-o"), "make": ("-C", "-E", "-I", "-f"), "npm": ("-C",), "pip": ("-c", "-r"),
+    "pnpm": ("-C",), "pytest": ("-c", "-o", "-p"), "sort": ("-o",), "tar": ("-C", "-F", "-I"), "yarn": ("-C",),
+}  # fmt: skip
+"""And short ones by command: with another, the same letter means something harmless."""
 
 _FLAGS = re.S | (re.I if sys.platform == "darwin" else 0)
 
@@ -50,6 +67,12 @@ class Rule:
         self.tool: str = found["tool"]
         self.pattern: str | None = found["pattern"]
         self._cwd = cwd
+        self._exactly: list[str] | None = None
+        if self.tool == "bash" and self.pattern and self.pattern.startswith("="):
+            try:
+                self._exactly = shlex.split(self.pattern[1:])
+            except ValueError as error:
+                raise ConfigError(f"the rule {self.text}: {error}", hint="correct the quotes") from None
 
     def speaks_of(self, tool: str) -> bool:
         return self.tool == "*" or self.tool in SPOKEN_OF.get(tool, (tool,))
@@ -68,20 +91,25 @@ class Rule:
     def covers_command(self, words: Sequence[Word], *, guess: bool = False) -> bool:
         """Whether the rule speaks of a simple command.
 
-        To allow, the command has to begin with exactly these words. To ask or deny it is enough that it may: options
-        may stand between, and another command may run it (`sudo`, `xargs`).
+        To allow, the command has to begin with exactly these words, and none that follows may be an option that makes
+        it work elsewhere, write a file or run something. To ask or deny it is enough that it may begin so: options may
+        stand between, and another command may run it (`sudo`, `xargs`).
 
         Args:
             guess: words that are not known may be those of the rule.
         """
         if self.pattern is None:
             return True
+        if self._exactly is not None:
+            candidates = [words] if self.verdict == Verdict.ALLOW else _commands_in(words)
+            return any(list(candidate) == self._exactly for candidate in candidates)
         wanted = self.pattern.removesuffix(":*").split()
         if self.verdict == Verdict.ALLOW:
-            return len(words) >= len(wanted) and all(
+            begins = len(words) >= len(wanted) and all(
                 word is not None and fnmatchcase(word, pattern) if pattern != "*" else True
                 for word, pattern in zip(words, wanted, strict=False)
             )
+            return begins and not any(changes_what_is_done(words[0], word) for word in words[len(wanted) :])
         return any(_may_be(candidate, wanted, guess) for candidate in _commands_in(words))
 
     @cached_property
@@ -104,6 +132,19 @@ class Rule:
         except ValueError as error:
             raise ConfigError(f"the rule {self.text}: {error}", hint="correct the pattern") from None
         return re.compile(body + inside, _FLAGS)
+
+
+def changes_what_is_done(command: Word, word: Word) -> bool:
+    """Whether a word may be an option with which a harmless command works elsewhere, writes a file or runs something.
+
+    Long options may be abbreviated, and short ones hold their value. Not every command knows that none follows `--`.
+    """
+    if word is None or not word.startswith("-"):
+        return False
+    name = word.partition("=")[0]
+    if name.startswith("--"):
+        return len(name) > 2 and any(option.startswith(name) for option in _TELLING_LONG)
+    return word.startswith(_TELLING_SHORT.get((command or "").rpartition("/")[2], ()))
 
 
 def is_sensitive(path: Path) -> bool:

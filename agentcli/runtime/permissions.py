@@ -10,6 +10,7 @@ Rules against a command or a path stop mistakes, not somebody who wants around t
 import contextlib
 import os
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,16 +34,8 @@ _LOOKING = frozenset({"ls", "cat", "head", "tail", "wc", "stat", "du"})
 
 _FREE_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
-_WITH_SUBCOMMANDS = frozenset({
-    "git", "npm", "pnpm", "yarn", "cargo", "go", "uv", "pip", "docker", "kubectl", "make", "gh", "poetry", "hatch",
-    "dotnet", "bundle", "mix", "brew", "apt", "apt-get", "systemctl", "terraform",
-})  # fmt: skip
-
-_NEVER_BROADLY = frozenset({
-    "rm", "sudo", "doas", "su", "env", "xargs", "find", "sh", "bash", "zsh", "dash", "ssh", "python", "python3", "node",
-    "perl", "ruby", "dd", "mv", "cp", "chmod", "chown", "curl", "wget", "exec", "source", ".",
-})  # fmt: skip
-"""Commands of which one allowed call says nothing about the next."""
+_FOLDERS_AT_MOST = 30
+"""So many folders that a command goes to or names are looked into for what rules speak of."""
 
 
 class Judgement(Struct, frozen=True):
@@ -116,11 +109,12 @@ class Permissions:
         from agentcli.runtime.command_parts import parse_command
 
         parsed = parse_command(text)
-        judgements = [whole, *(self._judge_part(part.words, part.text, moves=parsed.moves) for part in parsed.parts)]
+        bases = self._bases(parsed.folders)
+        judgements = [whole, *(self._judge_part(part.words, part.text, bases) for part in parsed.parts)]
         default = Verdict.ASK if not self._allows_all(bare) else Verdict.ALLOW
         for redirection in parsed.redirections:
             target = redirection.target
-            judgements.append(self._judge_redirection(target, redirection.writes, default, moves=parsed.moves))
+            judgements.append(self._judge_redirection(target, redirection.writes, default, moves=bool(parsed.folders)))
         if parsed.unclear:
             judgements.append(Judgement(Verdict.ASK, text, f"nobody can say what it runs: {parsed.unclear}"))
         return _strictest(judgements, text)
@@ -135,27 +129,64 @@ class Permissions:
         """Whether a command is allowed unless a rule objects to a part of it."""
         return self.mode != PermissionMode.ASK or any(rule.verdict == Verdict.ALLOW for rule in bare)
 
-    def _judge_part(self, words: Sequence[str | None], text: str, *, moves: bool) -> Judgement:
-        speaking = [rule for rule in self._speaking("bash") if rule.covers_command(words)]
+    def _bases(self, folders: Sequence[str | None]) -> list[Path] | None:
+        """The folders in which a relative path may start, the working folder first; None if nobody can say."""
+        bases = [self._root]
+        for folder in folders:
+            if folder is None or len(bases) > _FOLDERS_AT_MOST:
+                return None
+            bases = list(dict.fromkeys([*bases, *(path for base in bases for path in self._places(folder, base))]))
+        return bases
+
+    def _judge_part(self, words: Sequence[str | None], text: str, bases: Sequence[Path] | None) -> Judgement:
+        # What is allowed here may do something else in another folder.
+        moves = bases is None or len(bases) > 1
+        rules = [rule for rule in self._speaking("bash") if not (moves and self._allows_some(rule))]
+        speaking = [rule for rule in rules if rule.covers_command(words)]
         default = Verdict.ALLOW if self.mode != PermissionMode.ASK or self._only_looks(words, moves) else Verdict.ASK
-        judgement = self._decide(speaking, default, text, _rules_for(words))
-        feared = [rule for rule in self._speaking("bash") if rule.verdict != Verdict.ALLOW and rule not in speaking]
+        judgement = self._decide(speaking, default, text, [] if moves else _rules_for(words))
+        feared = [rule for rule in rules if rule.verdict != Verdict.ALLOW and rule not in speaking]
         if any(rule.covers_command(words, guess=True) for rule in feared):
             doubt = Judgement(Verdict.ASK, text, "it is only known when it runs whether a rule denies it")
             return _strictest([judgement, doubt], text)
-        return _strictest([judgement, *(self._objection(word) for word in words[1:])], text)
+        return _strictest([judgement, *self._objections(words, text, bases)], text)
 
-    def _objection(self, word: str | None) -> Judgement:
-        """What rules against paths say to an argument that may be one."""
-        if word is None:
-            return ALLOWED
-        paths = self._places(word.rpartition("=")[2] if word.startswith("-") else word)
-        for tool in ("read", "write"):
-            for rule in self._speaking(tool):
-                objects = rule.verdict != Verdict.ALLOW and rule.pattern is not None
-                if objects and any(rule.covers_path(path) for path in paths):
-                    return Judgement(rule.verdict, word, f"the rule {rule.verdict} {rule.text}")
-        return ALLOWED
+    @staticmethod
+    def _allows_some(rule: Rule) -> bool:
+        """Whether it is a rule that allows some commands, not all."""
+        return rule.verdict == Verdict.ALLOW and rule.pattern is not None
+
+    def _objections(self, words: Sequence[str | None], text: str, bases: Sequence[Path] | None) -> list[Judgement]:
+        """What rules against paths say to the arguments that may be one."""
+        rules = [
+            rule
+            for rule in dict.fromkeys([*self._speaking("read"), *self._speaking("write")])
+            if rule.verdict != Verdict.ALLOW and rule.pattern is not None
+        ]
+        if not rules or words[0] in _LOOKING_AT_NOTHING:
+            return []
+        names = _names(words)
+        known = [name for name in names if name is not None]
+        places = [path for name in known for base in bases or [self._root] for path in self._places(name, base)]
+        # `cp a folder`, `tar -C folder a`: names are also those of files in the folders that are named.
+        folders = [path for path in places if os.path.isdir(path)]  # noqa: PTH112 (it takes names that are too long)
+        places += [
+            path
+            for folder in dict.fromkeys(folders[:_FOLDERS_AT_MOST])
+            for name in known
+            for inner in (name, name.rstrip("/").rpartition("/")[2])
+            for path in self._places(inner, folder)
+        ]
+        objections = [
+            Judgement(rule.verdict, text, f"the rule {rule.verdict} {rule.text}")
+            for rule in rules
+            if any(rule.covers_path(path) for path in places)
+        ]
+        is_unknown = len(known) < len(names) or len(folders) > _FOLDERS_AT_MOST
+        if is_unknown or (bases is None and any(not name.startswith(("/", "-")) for name in known)):
+            rule = f"{rules[0].verdict} {rules[0].text}"
+            objections.append(Judgement(Verdict.ASK, text, f"only a run tells whether the rule {rule} speaks of it"))
+        return objections
 
     def _judge_redirection(self, target: str | None, writes: bool, default: Verdict, *, moves: bool) -> Judgement:
         if target in _FREE_TARGETS:
@@ -220,22 +251,26 @@ class Permissions:
             return True
         if name not in _LOOKING:
             return False
-        if moves or any(word is None for word in words):
+        if moves or any(word is None or word.startswith("--files") for word in words):
             return False
-        return all(self._is_inside((word or "").rpartition("=")[2] if word != "-" else ".") for word in words[1:])
+        return all(word == "-" or self._is_inside(word) for word in _names(words) if word is not None)
 
     def _is_inside(self, name: str) -> bool:
         paths = self._places(name)
         return bool(paths) and self._is_free(paths[-1])
 
-    def _places(self, name: str) -> list[Path]:
-        """Where a name leads: as it is written, then with its links resolved. None if it can be no path."""
+    def _places(self, name: str, base: Path | None = None) -> list[Path]:
+        """Where a name leads: as it is written, then with its links resolved. None if it can be no path.
+
+        Args:
+            base: where it starts if it is relative; else in the working folder.
+        """
         expanded = os.path.expanduser(name) if name.startswith("~") else name  # noqa: PTH111
         if "\0" in expanded:
             return []
         try:
-            literal = os.path.normpath(os.path.join(self._root, expanded))  # noqa: PTH118
-            resolved = os.path.realpath(os.path.join(self._root, expanded))  # noqa: PTH118
+            literal = os.path.normpath(os.path.join(base or self._root, expanded))  # noqa: PTH118
+            resolved = os.path.realpath(os.path.join(base or self._root, expanded))  # noqa: PTH118
         except (OSError, ValueError):
             return []
         found = Path(resolved)
@@ -259,17 +294,23 @@ def _strictest(judgements: Sequence[Judgement], text: str) -> Judgement:
     return ALLOWED
 
 
+def _names(words: Sequence[str | None]) -> list[str | None]:
+    """What may be the name of a file among the arguments of a command; None for what is only known when it runs."""
+    names: list[str | None] = []
+    for word in words[1:]:
+        names.append(word)
+        if word is not None and "=" in word:
+            names.append(word.partition("=")[2])
+        if word is not None and word.startswith("-") and not word.startswith("--"):
+            # The value of a short option may follow at once: `-f.env`.
+            names.append(word[2:])
+    return [name for name in names if name != ""]
+
+
 def _rules_for(words: Sequence[str | None]) -> list[str]:
-    """A rule that would allow a command: its first word or two, or all of a command that may do anything."""
+    """The rule that would allow just this command; none if it cannot be said in one."""
     known = [word for word in words if word is not None]
-    if not known or words[0] is None or any(re.search(r"[\s*?\[\]]", word) for word in known[:2]):
-        return []
-    if known[0] in _NEVER_BROADLY or "=" in known[0]:
-        complete = len(known) == len(words) and not any(re.search(r"[\s*?\[\]]", word) for word in known)
-        return [f"bash({' '.join(known)})"] if complete else []
-    if known[0] in _WITH_SUBCOMMANDS and len(known) > 1 and known[1] == words[1]:
-        return [f"bash({known[0]} {known[1]})"]
-    return [f"bash({known[0]})"]
+    return [f"bash(={shlex.join(known)})"] if len(known) == len(words) else []
 
 
 def _rules_for_path(tool: str, paths: Sequence[Path], root: Path) -> list[str]:

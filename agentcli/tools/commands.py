@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
@@ -36,6 +36,12 @@ NOT_INTERACTIVE = {
     "GCM_INTERACTIVE": "never",
     "DEBIAN_FRONTEND": "noninteractive",
     "TERM": "dumb",
+}
+
+_SAFE_GIT = {
+    # Git runs what the settings of a repository name, and takes any folder with the right files for one.
+    "core.fsmonitor": "false",
+    "safe.bareRepository": "explicit",
 }
 
 _ENDED_JOBS_KEPT = 10
@@ -201,4 +207,15 @@ def environment(options: ToolOptions) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name.upper() not in hidden}
     for name in ("GPG_TTY", *_READ_BY_SHELLS):
         kept.pop(name, None)
-    return {**kept, **NOT_INTERACTIVE, "PWD": str(options.cwd), **options.extra_env}
+    return {**kept, **NOT_INTERACTIVE, **_git_settings(kept), "PWD": str(options.cwd), **options.extra_env}
+
+
+def _git_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables that give git `_SAFE_GIT`, after what the person's own give it."""
+    given = env.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
+    settings = {"GIT_CONFIG_COUNT": str(count + len(_SAFE_GIT))}
+    for number, (name, value) in enumerate(_SAFE_GIT.items(), count):
+        settings[f"GIT_CONFIG_KEY_{number}"] = name
+        settings[f"GIT_CONFIG_VALUE_{number}"] = value
+    return settings

@@ -170,7 +170,9 @@ def test_rules_outweigh_the_mode_that_only_looks(folder: Path):
     assert verdict(folder, "bash", "ls", "read-only", allow=["bash"]) == "deny"
 
 
-@pytest.mark.parametrize("rule", ["", "bash(", "bash()", "bash(rm) x", "(x)", "a b", "edit(a[)", "edit({a)"])
+@pytest.mark.parametrize(
+    "rule", ["", "bash(", "bash()", "bash(=a 'b)", "bash(rm) x", "(x)", "a b", "edit(a[)", "edit({a)"]
+)
 def test_what_is_no_rule_is_an_error(folder: Path, rule: str):
     with pytest.raises(ConfigError):
         permissions(folder, allow=[rule]).judge("edit", {"path": "x"})
@@ -389,20 +391,130 @@ def test_what_looks_after_a_job_needs_no_right(folder: Path):
     assert permissions(folder).judge("bash", {"command": "", "job": "3", "kill": True}).verdict == "allow"
 
 
+# ── what was once read in another way than bash reads it
+
+
+UNASKED = [
+    "echo ${{HOME%%$({0})}}", "echo ${{HOME#$({0})}}", "echo ${{HOME^^$({0})}}", "echo ${{HOME,,$({0})}}", "echo ${{HOME//$({0})}}",
+    "cat <<E\n`{0}`\nE", "echo \"${{x:-'$({0})'}}\"", "echo \\ #; {0}", "echo <<< $\n{0}", "a='x[$({0})]'; echo ${{@:a}}",
+    "a='x[$({0})]'; echo ${{*:a}}", "a='x[$({0})]'; echo ${{?:a}}", "a='x[$({0})]'; echo ${{-:a}}", "a='x[$({0})]'; echo ${{$:a}}",
+    "x='b[$({0})]'; a=([x]=1)", "[[ (-v 'a[$({0})]') ]]", "(( 'a[$({0})]' ))", "x='a[$({0})]'; for ((;x;)); do break; done",
+    "[[ x =~ <({0}) ]]", "echo a \\\n[[ x == $({0}) ]]", "a=(\\ #$({0})\n)", "ls \\ # \"$({0})\"", "echo $\"$({0})\"", "[[ a == $({0}) ]]",
+    "cat <<E\n${{x='a[$({0})]'}}\nE", "x='a[$({0})]'; [ $x -eq 0 ]", "x='-v a[$({0})]'; [ $x ]", "x=-v; y='a[$({0})]'; [ \"$x\" \"$y\" ]",
+    "f() {{ [ \"$@\" ]; }}; f -v 'a[$({0})]'", "echo $[a[$({0})]]", "x=1 if {0}; then :; fi", "a[$({0})]=1", "echo `{0}`", "echo $({0}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", UNASKED)
+def test_what_bash_would_run_is_never_run_unasked_nor_past_a_rule_that_denies(folder: Path, form: str):
+    command = form.format("rm x")
+    assert verdict(folder, "bash", command) == "ask"
+    assert verdict(folder, "bash", command, "auto", deny=["bash(rm)"]) in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat ~-/x", "cat ~+/../outside/x", "cat < ~0/../outside/x", "echo ${OLDPWD:=/any}; cat ~-/x", "cat x=~root/y"],
+)
+def test_a_tilde_that_is_not_the_home_is_not_known(folder: Path, command: str):
+    assert verdict(folder, "bash", command) == "ask"
+
+
+def test_a_quoted_tilde_is_a_letter(folder: Path):
+    (folder / "~").mkdir()
+    assert verdict(folder, "bash", "cat '~/x' \\~/x \"~\"/x") == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd src && git status",
+        "(cd src; git status)",
+        "pushd src; git status",
+        "git status; cd src; git status",
+        "git status --output=x",
+        "git status --outp=x",
+        "git status -Osh",
+        "npm run x --prefix src",
+        "npm run x --pre=src",
+        "npm run x -C src",
+        "npm run x --script-shell=./x",
+    ],
+)
+def test_what_is_allowed_here_is_not_allowed_elsewhere_nor_with_options_that_do_more(folder: Path, command: str):
+    assert verdict(folder, "bash", command, **GIT) == "ask"
+
+
+def test_an_option_that_the_rule_names_is_allowed(folder: Path):
+    assert verdict(folder, "bash", "make -C sub all", allow=["bash(make -C sub)"]) == "allow"
+    assert verdict(folder, "bash", "git -c a=b status", allow=["bash(git -c * status)"]) == "allow"
+
+
+DENIED_PATHS = ["read(**/.env)", "edit(locked/**)", "read(locked/**)"]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cat .e*", "ask"),
+        ("x=.env; cat $x", "ask"),
+        ("cat $(echo .env)", "ask"),
+        ("cp victim -t locked", "deny"),
+        ("cp victim locked", "deny"),
+        ("cp sub/victim locked/", "deny"),
+        ("tar -C locked -cf - key", "deny"),
+        ("dd if=a.txt of=.env", "deny"),
+        ("grep -f.env a.txt", "deny"),
+        ("env -S 'cat .env'", "ask"),
+        ("cd locked && cat key", "deny"),
+        ("cd sub && cat ../.env", "deny"),
+        ("cd $x && cat key", "ask"),
+        ("cd sub && cat a.txt", "allow"),
+        ("cat a.txt", "allow"),
+        ("echo $x *", "allow"),
+        ("make test", "allow"),
+    ],
+)
+def test_a_word_that_is_not_known_may_be_a_path_that_is_denied(folder: Path, command: str, expected: str):
+    (folder / "locked").mkdir()
+    assert verdict(folder, "bash", command, "auto", deny=DENIED_PATHS) == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "covered"),
+    [
+        ("bash(=make all)", "make all", True),
+        ("bash(=make all)", "make all install", False),
+        ("bash(=make all)", "make", False),
+        ("bash(=git commit -m 'two words')", "git commit -m 'two words'", True),
+        ("bash(=git commit -m 'two words')", "git commit -m two words", False),
+        ("bash(=ls *)", "make x", False),
+    ],
+)
+def test_a_rule_may_be_of_just_one_command(folder: Path, rule: str, command: str, covered: bool):
+    assert verdict(folder, "bash", command, allow=[rule]) == ("allow" if covered else "ask")
+    assert verdict(folder, "bash", f"sudo {command}", "auto", deny=[rule]) == ("deny" if covered else "allow")
+
+
 # ── what is suggested
 
 
 @pytest.mark.parametrize(
     ("tool", "argument", "rules"),
     [
-        ("bash", "git push origin main", ["bash(git push)"]),
-        ("bash", "pytest -q", ["bash(pytest)"]),
-        ("bash", "rm -rf build", ["bash(rm -rf build)"]),
-        ("bash", "git add . && git commit -m x", ["bash(git add)", "bash(git commit)"]),
-        ("bash", "ls && make", ["bash(make)"]),
+        ("bash", "git push origin main", ["bash(=git push origin main)"]),
+        ("bash", "pytest -q", ["bash(=pytest -q)"]),
+        ("bash", "timeout 5 make", ["bash(=make)"]),
+        ("bash", "timeout -s KILL 5 make", ["bash(=timeout -s KILL 5 make)"]),
+        ("bash", "cat /etc/passwd", ["bash(=cat /etc/passwd)"]),
+        ("bash", 'git commit -m "it\'s (done) *"', ["""bash(=git commit -m 'it'"'"'s (done) *')"""]),
+        ("bash", "git add . && git commit -m x", ["bash(=git add .)", "bash(=git commit -m x)"]),
+        ("bash", "ls && make", ["bash(=make)"]),
+        ("bash", "cd sub && make", []),
+        ("bash", "rm -rf build", ["bash(=rm -rf build)"]),
         ("bash", "rm $x", []),
         ("bash", "$x", []),
-        ("bash", "make > log", ["bash(make)", "edit({root}/**)"]),
+        ("bash", "make > log", ["bash(=make)", "edit({root}/**)"]),
         ("edit", "src/a.py", ["edit({root}/**)"]),
         ("read", "/etc/passwd", ["read(/etc/passwd)"]),
         ("edit", ".git/config", ["edit({root}/.git/config)"]),

@@ -210,3 +210,18 @@ async def test_no_descriptor_of_the_agent_reaches_a_command(tools: Tools, cwd: P
         assert (await tools.bash("ls /proc/self/fd")).text.split() == ["0", "1", "2", "3"]
     finally:
         os.close(descriptor)
+
+
+async def test_git_runs_nothing_that_a_repository_names_and_takes_no_folder_for_a_bare_one(
+    tools: Tools, cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not (await tools.bash("git init -q . && git init -q --bare bare && mkdir -p sub")).is_error
+    await tools.bash(
+        f"git config core.fsmonitor 'touch {cwd}/ran; false'; git -C bare config core.fsmonitor 'touch {cwd}/ran'"
+    )
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.name")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "Somebody")
+    assert (await tools.bash("git status --short && git config user.name")).text.endswith("Somebody")
+    assert "bareRepository" in (await tools.bash("cd bare && git status")).text
+    assert not (cwd / "ran").exists()

@@ -6,8 +6,9 @@
 acknowledged is there, the context can be built, and the next append is sound. The same on a disk that is full (a limit on
 the file's size, and a file system of 1 MiB where one can be mounted). Two writers: one is refused. 300 random
 conversations in small windows: every compaction ends, and nothing is summarised away that the model has not seen. 200
-rounds of answers of each wire API with random finish reasons and cuts: none is done unless its server said so.
-`--short`: 15 rounds, 40 conversations, 20 rounds of answers.
+rounds of answers of each wire API with random finish reasons and cuts: none is done unless its server said so. 100,000
+commands that are judged, and run by a real bash if they are understood: nothing runs that was not judged.
+`--short`: 15 rounds, 40 conversations, 20 rounds of answers, 5,000 commands.
 """
 
 import contextlib
@@ -28,6 +29,7 @@ from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.line_scan import scan_lines
 from agentcli.sessions.session import Session
 from agentcli.sessions.tree import tree_lines
+from tests.torture.commands import commands
 from tests.torture.compaction import conversations
 from tests.torture.endings import endings
 from tests.waiting import wait_until
@@ -177,6 +179,7 @@ def main(arguments: list[str]) -> int:
         full_by_limit(folder, 5 if short else 60)
         full_file_system(folder)
         two_writers(folder)
+        commands(folder / "commands", 5_000 if short else 100_000, seed)
         with private_home(folder / "home"):
             first = seed % 1_000_000
             conversations(folder, range(first, first + (40 if short else 300)))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.torture.__main__ import full_by_limit, kill_rounds, two_writers
+from tests.torture.commands import commands
 from tests.torture.compaction import conversations
 from tests.torture.endings import endings
 
@@ -26,6 +27,10 @@ def test_random_conversations_in_small_windows_end_and_lose_nothing_unseen(
 ):
     monkeypatch.setenv("AGENTCLI_HOME", str(tmp_path / "home"))
     conversations(tmp_path, range(40))
+
+
+def test_bash_runs_and_writes_nothing_of_a_command_that_was_not_judged(tmp_path: Path):
+    commands(tmp_path, 4_000)
 
 
 def test_no_answer_is_done_unless_its_server_said_so():
