@@ -8,23 +8,12 @@ import re
 
 from msgspec import Struct
 
+from agentcli.runtime.command_words import PREFIXES, RUNNERS, SHELLS, Word
 from agentcli.runtime.shell_arithmetic import may_calculate
-from agentcli.runtime.shell_reader import Redirection, ShellReader, Token, Unclear, Word
+from agentcli.runtime.shell_reader import Redirection, ShellReader, Token, Unclear
 
 MAX_DEPTH = 5
 """Commands inside of commands: `sh -c "sh -c …"`."""
-
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "fish"})
-
-_PREFIXES = frozenset({"time", "nohup", "command", "builtin", "exec", "coproc", "timeout", "nice"})
-"""Commands that only run another one, which is then judged in their place."""
-
-RUNNERS = frozenset({
-    "sudo", "doas", "env", "xargs", "find", "nice", "ionice", "setsid", "stdbuf", "timeout", "time", "watch",
-    "parallel", "coproc", "strace", "nohup", "command", "exec", "builtin", "chroot", "unshare", "busybox", "script",
-    "flock", "su", "ssh",
-})  # fmt: skip
-"""Commands that run what follows somewhere among their arguments."""
 
 _RUN_TEXT = frozenset({"env", "flock", "parallel", "script", "ssh", "su", "watch"})
 """Runners that may take a whole command for one argument."""
@@ -153,7 +142,7 @@ def _split_assignments(words: list[Word]) -> tuple[list[Word], list[Word]]:
 
 def _without_prefixes(words: list[Word]) -> list[Word]:
     """`time`, `nohup`, `timeout 5` and their like taken away, if they stand there without options."""
-    while len(words) > 1 and words[0] in _PREFIXES:
+    while len(words) > 1 and words[0] in PREFIXES:
         rest = words[2:] if words[0] == "timeout" and re.fullmatch(r"[\d.]+[smhd]?", words[1] or "") else words[1:]
         if not rest or (rest[0] is not None and rest[0].startswith("-")):
             break

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.settings import RULE
-from agentcli.runtime.command_parts import RUNNERS, Word
+from agentcli.runtime.command_words import RUNNERS, Word
 from agentcli.runtime.permission_glob import glob_regex
 
 SPOKEN_OF = {"grep": ("grep", "read"), "find": ("find", "read"), "ls": ("ls", "read"), "write": ("write", "edit")}

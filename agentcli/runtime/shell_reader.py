@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection
 
 from msgspec import Struct
 
-Word = str | None
-"""A word as the command gets it; None if only a run would tell (`$x`, `*.py`, `$(…)`)."""
+from agentcli.runtime.command_words import Word
 
 MAX_NESTING = 30
 """Groups and substitutions in each other."""
@@ -33,10 +32,10 @@ _DELIMITER = re.compile(r"(?P<quote>['\"]?)(?P<word>\w+)(?P=quote)", re.A)
 _OPERATOR = re.compile(r"&>>|&>|&&|&|\|\||\|&|\||;;&|;;|;&|;|<<<|<<-|<<|<&|<>|<|>>|>&|>\||>|\(|\)|\n")
 _ENDS = frozenset({";", "&", "&&", "||", "|", "|&", "\n", ")", ";;", ";&", ";;&", ""})
 _CASE_ENDS = frozenset({";;", ";&", ";;&"})
-_RESERVED = frozenset({
-    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function",
-    "in", "{", "}", "!", "[[", "coproc", "time",
-})  # fmt: skip
+_RESERVED = re.compile(
+    r"(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|in|coproc|time|[{}!]|\[\[)"
+    r"(?=[ \t\n;&|<>()]|\Z)"
+)
 _BRACKETS = frozenset({"{", "}", "{}", "[", "[["})
 """Words that look like patterns and are none."""
 _TEST = re.compile(r"-[a-zA-Z]")
@@ -178,8 +177,8 @@ class ShellReader:
                 self._time()
             case "(":
                 raise Unclear("it calculates")
-            case word if word in _RESERVED:
-                raise Unclear(f"it holds `{word}`")
+            case _ if reserved:
+                raise Unclear(f"it holds `{reserved}`")
             case _:
                 self._simple_command()
         self._nesting -= 1
@@ -196,19 +195,16 @@ class ShellReader:
 
     def _conditional(self) -> None:
         """What follows the condition of an `if`."""
-        self._take("then")
-        self._list(("elif", "else", "fi"))
-        match self._reserved():
-            case "elif":
-                self._take("elif")
-                self._list(("then",))
-                self._conditional()
-            case "else":
-                self._take("else")
-                self._block("fi")
-            case _:
-                self._take("fi")
-                self._redirections()
+        while True:
+            self._take("then")
+            self._list(("elif", "else", "fi"))
+            if self._reserved() != "elif":
+                break
+            self._take("elif")
+            self._list(("then",))
+        if self._reserved() == "else":
+            self._take("else")
+        self._block("fi")
 
     def _for(self) -> None:
         self._take("for")
@@ -581,11 +577,8 @@ class ShellReader:
         """The reserved word that comes next; "" if there is none."""
         if self._operator():
             return ""
-        end = self._at
-        while end < len(self._text) and self._text[end] not in _BREAKS:
-            end += 1
-        word = self._text[self._at : end]
-        return word if word in _RESERVED else ""
+        found = _RESERVED.match(self._text, self._at)
+        return found[0] if found else ""
 
     def _take(self, expected: str) -> None:
         if (self._operator() or self._reserved()) != expected:
