@@ -5,6 +5,7 @@ without a key is one search for each known key.
 """
 
 import os
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -17,6 +18,11 @@ MASK = "[key hidden]"
 MIN_LENGTH = 8
 """Characters. A shorter value is no secret, and would be found in ordinary text."""
 
+MIN_GUESSED_LENGTH = 16
+"""The same, of a variable that is only called like a key."""
+
+_KEY_NAME = r"(?:.*_)?(?:API_?KEY|SECRET|SECRET_KEY|ACCESS_KEY|PRIVATE_KEY|TOKEN|PAT)|.*(?:PASSWORD|PASSWD)|.*_TOKEN_.*"
+
 T = TypeVar("T")
 
 _PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
@@ -25,10 +31,10 @@ _known: dict[str, str] = {}
 """Key to how it is written in JSON. The longest comes first: a key that holds another one goes as a whole."""
 
 
-def remember_key(value: str) -> None:
+def remember_key(value: str, min_length: int = MIN_LENGTH) -> None:
     """From now on this value is taken out of everything that is stored or shown."""
     value = value.strip()
-    if len(value) < MIN_LENGTH or value in _known:
+    if len(value) < min_length or value in _known:
         return
     values = sorted([*_known, value], key=len, reverse=True)
     _known.clear()
@@ -36,13 +42,19 @@ def remember_key(value: str) -> None:
 
 
 def remember_environment(names: Iterable[str]) -> None:
-    """Know the keys in these variables, and the passwords in the addresses of proxies."""
+    """Know the keys in these variables and in those that are called like keys, and the passwords of proxies."""
     for name in names:
-        if value := os.environ.get(name):
-            remember_key(value)
+        remember_key(os.environ.get(name, ""))
+    for name in key_names():
+        remember_key(os.environ[name], MIN_GUESSED_LENGTH)
     for name in _PROXY_VARIABLES:
         if "@" in (address := os.environ.get(name, "")):
             remember_key(password_in(address))
+
+
+def key_names() -> frozenset[str]:
+    """The variables of the environment that are called as keys, tokens and passwords are: `GH_TOKEN`, `DB_PASSWORD`."""
+    return frozenset(name for name in os.environ if re.fullmatch(_KEY_NAME, name, re.I))
 
 
 def password_in(url: str) -> str:

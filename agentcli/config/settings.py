@@ -121,7 +121,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     """Variables that commands get on top of agentcli's own, of which BASH_ENV and SHELLOPTS do not reach them."""
     keep_keys: list[str] = []
-    """Variables that hold keys of model providers and that commands get nevertheless; all others are taken out."""
+    """Variables with keys (those of providers, and all that are called so) that commands get nevertheless."""
     tools: list[str] | None = None
     """The tools that are on: read, bash, edit, write, grep, find, ls; None is the first four."""
     steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME

@@ -13,7 +13,7 @@ from agentcli.agent.models import ThinkingLevel
 from agentcli.config import key_store
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
-from agentcli.config.masking import mask, password_in, remember_environment, remember_key
+from agentcli.config.masking import key_names, mask, password_in, remember_environment, remember_key
 from agentcli.config.paths import home, require_home, sessions_folder
 from agentcli.config.settings import Settings
 from agentcli.config.variables import expand_variables
@@ -83,7 +83,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     hidden |= expanded.secrets
     _know_keys(settings, hidden)
     decision = choose_model(catalog, settings, options.model, context, options.thinking_level)
-    tool_options = _tool_options(settings, cwd, hidden)
+    tool_options = _tool_options(settings, cwd, hidden | key_names())
     tool_options.image_input = "image" in decision.model.input
     toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
     tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()

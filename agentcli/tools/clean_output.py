@@ -18,8 +18,8 @@ _IN_LINE_CSI = re.compile(rb"\x1b\[([0-9;]*)([CDGKPX`])")
 _NO_EFFECT = re.compile(
     b"|".join((rb"\x1b\[(?![0-9;]*[CDGKPX`])[0-?]*[ -/]*[@-~]", _STRING_SEQUENCE, rb"\x1b[ -/]*[0-OQ-WYZ\\`-~]"))
 )
-_ABANDONED = re.compile(rb"\x1b(?=\x1b)")
-"""An escape that another one follows at once begins nothing."""
+_ABANDONED = re.compile(rb"\x1b(?:\[[0-?]*)?[ -/]*(?=\x1b)")
+"""A sequence in which another one begins comes to nothing."""
 _UNFINISHED_STRING = re.compile(rb"\x1b[\]PX^_][^\x07\x1b\n]*(\x1b?)\Z")
 _UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[ -/]*)\Z")
 _TOKENS = re.compile(r"\r|\x08|\x1b\[[0-9;]*[CDGKPX`]|[^\r\x08\x1b]+|\x1b")

@@ -68,7 +68,10 @@ class Commands:
 
     def launch(self, text: str, on_output: Callable[[Snapshot], None] | None = None) -> ShellCommand:
         """Start a command in the working folder. Raises `ToolError` if that is not there, or no thread is."""
+        from agentcli.tools.own_process import hide_keys  # with the first command
+
         options = self._options
+        hide_keys(options.hidden_env)
         self._drop_ended()
         self._count += 1
         mark = Mark(self._mark_name, str(self._count))

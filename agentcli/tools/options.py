@@ -11,7 +11,7 @@ class ToolOptions(Struct, kw_only=True):
     cwd: Path
     """Where commands run and relative paths start. It need not exist."""
     hidden_env: frozenset[str] = frozenset()
-    """Names of environment variables that commands do not get, whatever their case: provider keys."""
+    """Names of environment variables that commands do not get, whatever their case: those with keys."""
     extra_env: dict[str, str] = {}
     """Variables that commands get on top of the environment of agentcli; they win over everything else."""
     shell: Path | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import Command
+from tests.cli.command import AGENTCLI, Command
 from tests.cli.test_config import app, leave, wait_for
 from tests.fake_server import Call, FakeServer, Reply
 from tests.files.repository import make_repository
@@ -284,6 +284,21 @@ def test_a_person_may_let_commands_have_a_key_and_it_is_hidden_all_the_same(comm
     assert server.requests[1].body["messages"][-1]["content"].split("\n")[:2] == [str(len(KEY) + 1), "[key hidden]"]
 
 
+def test_no_command_gets_what_is_called_like_a_key(command: Command, server: FakeServer):
+    command.use_server(server.url, 'keep_keys = ["KEPT_TOKEN"]')
+    server.answer(Call("bash", {"command": "env; tr '\\0' '\\n' < /proc/$PPID/environ; echo $KEPT_TOKEN"}))
+    server.answer("ok")
+    keys = {name: f"{KEY}-{name}" for name in ("GH_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "SOME_API_KEY")}
+    environment = {**command.environment, **keys, "KEPT_TOKEN": "short-one", "TOKENIZERS": "kept"}
+    done = subprocess.run(
+        [AGENTCLI, "run", "go"], env=environment, cwd=command.folder, stdin=subprocess.DEVNULL, check=False
+    )
+    assert done.returncode == 0
+    shown = server.requests[1].body["messages"][-1]["content"]
+    assert "TOKENIZERS=kept" in shown and shown.rstrip().endswith("short-one")
+    assert "CANARY" not in shown and "[key hidden]" not in shown
+
+
 # ── SEC-05: file modes
 
 
@@ -330,7 +345,7 @@ def test_a_run_in_the_mode_ask_denies_what_it_would_ask(command: Command, server
     done = command.run("run", "--permission-mode", "ask", "go")
     assert done.code == 0
     assert not (command.folder / "made").exists()
-    assert "bash(touch)" in server.requests[1].body["messages"][-1]["content"]
+    assert "bash(=touch made)" in server.requests[1].body["messages"][-1]["content"]
 
 
 def test_a_rule_of_the_person_lets_it_run(command: Command, server: FakeServer):

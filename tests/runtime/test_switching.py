@@ -319,7 +319,7 @@ async def test_what_was_allowed_for_the_session_is_allowed_in_the_next_one_of_th
     assert await asked(new) == 0
     newest = await new_session(new)
     closing.append(newest)
-    assert newest._additions.session_rules == [("allow", "bash(touch)")]
+    assert newest._additions.session_rules == [("allow", "bash(=touch a)")]
 
 
 async def test_another_folder_begins_with_its_own_mode_and_rules(make: Make, tmp_path: Path, closing: list):

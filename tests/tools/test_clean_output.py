@@ -45,6 +45,8 @@ def cleaned(*chunks: bytes) -> str:
         ("wide 你好\rX\n".encode(), "Xide 你好\n"),
         (b"bad \xff\xfe\rB\n", "Bad \ufffd\ufffd\n"),
         (b"lone\x1b\nescape\n", "lone\nescape\n"),
+        (b"\x1b \x1btext\n", "ext\n"),
+        (b"\x1b[3 \x1b[31mred\n", "red\n"),
         (b"\x1b[31", ""),
         (b"\x1b]0;never ends", ""),
     ],

@@ -61,7 +61,7 @@ async def test_an_allowed_call_runs_once(make_app: MakeApp, work: Path, key: str
     async with make_app(TOUCH, TOUCH, DONE, mode=None).run_test(size=(80, 24)) as pilot:
         app = await start(pilot)
         shown = screen(pilot)
-        for part in ("Allow bash?", "touch made", "y/Enter allow once", "s and a add: allow bash(touch)"):
+        for part in ("Allow bash?", "touch made", "y/Enter allow once", "s and a add: allow bash(=touch made)"):
             assert part in shown
         assert app.footer.activity == "waiting for your answer" and not (work / "made").exists()
         first = app.permission.request
@@ -72,12 +72,12 @@ async def test_an_allowed_call_runs_once(make_app: MakeApp, work: Path, key: str
 
 
 @pytest.mark.usefixtures("brisk")
-async def test_for_this_session_the_like_is_not_asked_again(make_app: MakeApp, work: Path, tmp_path: Path) -> None:
-    async with make_app(TOUCH, [bash("touch other")], DONE, mode=None).run_test() as pilot:
+async def test_for_this_session_the_same_is_not_asked_again(make_app: MakeApp, work: Path, tmp_path: Path) -> None:
+    async with make_app(TOUCH, TOUCH, TOUCH, DONE, mode=None).run_test() as pilot:
         app = await start(pilot)
         await pilot.press("s")
         await idle(pilot)
-        assert (work / "other").exists() and app.permission.request is None
+        assert (work / "made").exists() and app.permission.request is None
         assert "Allow bash?" not in screen(pilot)
         assert not (tmp_path / "home" / "config.toml").exists()
 
@@ -90,7 +90,7 @@ async def test_always_writes_the_rule(make_app: MakeApp, work: Path, tmp_path: P
         await idle(pilot)
         assert (work / "made").exists()
     config = tomllib.loads((tmp_path / "home" / "config.toml").read_text())
-    assert config["permissions"]["allow"] == ["bash(touch)"]
+    assert config["permissions"]["allow"] == ["bash(=touch made)"]
 
 
 @pytest.mark.usefixtures("brisk")
