@@ -23,7 +23,7 @@ def trust_project(cwd: Path | None, *, yes: bool, remove: bool, list_: bool) -> 
     project = read_project(folder)
     for notice in project.notices:
         print(printable(f"agentcli: {notice}"), file=sys.stderr)
-    new = [file for file in project.files.values() if not file.trusted]
+    new = [file for file in project.files if not file.trusted]
     if not new:
         print(_nothing_new(project, folder))
         return

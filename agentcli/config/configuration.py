@@ -16,15 +16,9 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.load import NOT_KEYS, build_settings, parse_settings, read_settings, sections
-from agentcli.config.paths import config_file, home_problem
-from agentcli.config.project import SETTINGS_NAME, Project, read_project
+from agentcli.config.paths import SETTINGS_NAME, config_file, home_problem
+from agentcli.config.project import Project, read_project
 from agentcli.config.settings import Settings, dotted_key
-
-SAFE_KEYS = frozenset({"thinking_level", "steering_mode", "follow_up_mode", "retry", "compaction"})
-"""What a project file may set untrusted: it runs nothing, sends nothing elsewhere and allows nothing.
-
-`model` is not among them: it says where the conversation goes, and `scripted:FILE` would say what to run.
-"""
 
 PREFIX = "AGENTCLI_"
 _PARTS = re.compile(r'("(?:[^"\\]|\\.)*")|([^."]+)')
@@ -85,46 +79,74 @@ def load_configuration(
         sources.append(_file_source(user.path, user.table, user.line_of))
     project = read_project(cwd, trust=trust)
     warnings += project.notices
-    project_sources, untrusted = _project_sources(project, warnings)
+    project_sources, untrusted = _project_sources(project, cwd, sources, warnings)
     sources += project_sources
     sources += _environment_source(environment, sources, warnings)
     if not sources:
-        return Configuration(settings=Settings(warnings=warnings), project=project, untrusted=untrusted)
+        return Configuration(settings=Settings(warnings=warnings), project=project, untrusted=untrusted or None)
     if user is not None and len(sources) == 1:
         settings = user.settings
     else:
         settings = build_settings(_merge(sources), lambda key, problem: ConfigError(f"{key}: {problem}"))
     settings = replace(settings, warnings=warnings)
-    return Configuration(settings=settings, sources=sources, project=project, untrusted=untrusted)
+    return Configuration(settings=settings, sources=sources, project=project, untrusted=untrusted or None)
 
 
-def _project_sources(project: Project, warnings: list[str]) -> tuple[list[Source], str | None]:
+def _project_sources(
+    project: Project, cwd: Path, before: list[Source], warnings: list[str]
+) -> tuple[list[Source], str]:
     """What the project's settings set, and the one line about what of the project is ignored."""
+    if not project.files and not project.rules:
+        return [], ""
+    from agentcli.config.project_settings import placed, tightened  # for those who have such files
+
     sources: list[Source] = []
-    ignored = [file.name for file in project.files.values() if not file.trusted and file.name != SETTINGS_NAME]
-    file = project.files.get(SETTINGS_NAME)
-    if file is not None:
+    ignored: dict[Path, list[str]] = {}
+    problem = ""
+    for file in project.settings:
         try:
             parsed = parse_settings(file.data, file.path)
         except ConfigError as error:
             if file.trusted:
                 raise
-            untrusted = f"{error.message}; nobody has trusted the file, so it is ignored"
-            warnings.append(untrusted)
-            return [], untrusted
-        table = parsed.table
+            problem = f"{error.message}; nobody has trusted the file, so it is ignored"
+            warnings.append(problem)
+            continue
+        table = placed(parsed.table, file.path.parent, cwd)
         if file.trusted:
             warnings += parsed.settings.warnings
         else:
-            ignored = [*(key for key in table if key not in SAFE_KEYS), *ignored]
-            table = {key: value for key, value in table.items() if key in SAFE_KEYS}
+            table, keys = tightened(table, _merge([*before, *sources]))
+            ignored[file.path] = keys
         sources.append(_file_source(file.path, table, parsed.line_of))
-    if not ignored:
-        return sources, None
-    place = next(file.path for file in project.files.values() if not file.trusted)
-    untrusted = f"{place} is not trusted, so it cannot set {', '.join(ignored)} (to look at it: agentcli trust)"
-    warnings.append(untrusted)
-    return sources, untrusted
+    sources += _kept_sources(project, warnings)
+    for file in project.files:
+        if not file.trusted and file.name != SETTINGS_NAME:
+            ignored[file.path] = [file.name]
+    told = {path: keys for path, keys in ignored.items() if keys}
+    if told:
+        keys = dict.fromkeys(key for keys in told.values() for key in keys)
+        problem = (
+            f"{next(iter(told))} is not trusted, so it cannot set {', '.join(keys)} (to look at it: agentcli trust)"
+        )
+        warnings.append(problem)
+    return sources, problem
+
+
+def _kept_sources(project: Project, warnings: list[str]) -> list[Source]:
+    """What trusted files denied and asked, where these files are not there as they were."""
+    from agentcli.config.project_settings import place_of
+
+    sources: list[Source] = []
+    there = {place_of(file.path) for file in project.settings if file.trusted}
+    for path, rules in project.rules.items():
+        if path not in there:
+            warnings.append(
+                f"{path} is changed, gone or of another repository; what it denied and asked when it was trusted still "
+                "holds (agentcli trust looks at it, agentcli trust --remove forgets it)"
+            )
+            sources.append(Source(str(path), {"permissions": {"deny": rules.deny, "ask": rules.ask}}))
+    return sources
 
 
 def _file_source(path: Path, table: dict[str, Any], line_of: Any) -> Source:

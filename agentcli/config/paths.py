@@ -7,6 +7,9 @@ from pathlib import Path
 from agentcli.agent.errors import ConfigError
 from agentcli.files.repository import repository_root
 
+SETTINGS_NAME = ".agentcli.toml"
+"""The settings of a project."""
+
 _NOWHERE = Path(os.devnull) / "agentcli"
 """The home of those who have none: nothing is in it, and nothing can be made in it."""
 

@@ -1,20 +1,24 @@
 """Project: the files of a repository that say how agentcli works in it, and whether the person trusts them.
 
-`.agentcli.toml` holds settings; `.agentcli/SYSTEM.md` and `.agentcli/APPEND_SYSTEM.md` are instructions. Of each, the
-nearest counts, from the working folder up to the repository's root. Each is read once: what was judged is what is used.
+`.agentcli.toml` holds settings: those of every folder from the repository's root down to the working folder count.
+`.agentcli/SYSTEM.md` and `.agentcli/APPEND_SYSTEM.md` are instructions; of each, the nearest counts. Each is read once:
+what was judged is what is used.
 """
 
+import os
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
-from agentcli.config.paths import config_file, home, project_folders
+from agentcli.config.paths import SETTINGS_NAME, config_file, home, project_folders, trust_file
+from agentcli.config.settings import PermissionSettings
 from agentcli.files.project_fence import ProjectFence, fence_of
 from agentcli.files.reading import read_bytes
 from agentcli.files.repository import repository_problems
 
-SETTINGS_NAME = ".agentcli.toml"
 SYSTEM_NAME = ".agentcli/SYSTEM.md"
 APPEND_NAME = ".agentcli/APPEND_SYSTEM.md"
 
@@ -31,13 +35,20 @@ class ProjectFile(Struct, frozen=True):
 
 
 class Project(Struct, frozen=True):
-    files: dict[str, ProjectFile] = {}
+    files: list[ProjectFile] = []
+    """Those of the repository's root first."""
+    rules: dict[Path, PermissionSettings] = {}
+    """What trusted files of this folder and those above it denied and asked when they were trusted."""
     notices: list[str] = []
     """What could not be read, a line each."""
 
+    @property
+    def settings(self) -> list[ProjectFile]:
+        return [file for file in self.files if file.name == SETTINGS_NAME]
+
     def trusted_text(self, name: str) -> str | None:
         """The content of a trusted file; None if there is none, or it is not trusted."""
-        file = self.files.get(name)
+        file = next((file for file in reversed(self.files) if file.name == name), None)
         return file.data.decode("utf-8-sig", "replace").strip() if file is not None and file.trusted else None
 
 
@@ -45,26 +56,28 @@ def read_project(cwd: Path, *, trust: bool = False) -> Project:
     """Args:
     trust: trust every file as it is, this once.
     """
-    files: dict[str, ProjectFile] = {}
     notices: list[str] = repository_problems(cwd)
     fence = fence_of(cwd)
-    for name in (SETTINGS_NAME, SYSTEM_NAME, APPEND_NAME):
-        found = _nearest(name, cwd, fence, notices)
-        if found is None:
-            continue
-        # hashlib (3 ms), for those who have no such file.
-        from agentcli.config.trust import is_trusted
+    found = [*reversed(list(_readable(SETTINGS_NAME, cwd, fence, notices)))]
+    for name in (SYSTEM_NAME, APPEND_NAME):
+        found += list(islice(_readable(name, cwd, fence, notices), 1))
+    files: list[ProjectFile] = []
+    rules: dict[Path, PermissionSettings] = {}
+    if found or trust_file().exists():
+        from agentcli.config.trust import is_trusted, kept_rules  # for those who have such files
 
-        path, data = found
         try:
-            files[name] = ProjectFile(name, path, data, trust or is_trusted(path, data))
+            rules = kept_rules(cwd)
+            files = [ProjectFile(*file, trust or is_trusted(*file[1:])) for file in found]
         except ConfigError as error:
-            notices.append(f"{path} is ignored: {error}")
-    return Project(files, notices)
+            # Nothing is trusted.
+            files = [ProjectFile(*file, trust) for file in found]
+            notices.append(str(error))
+    return Project(files, rules, notices)
 
 
-def _nearest(name: str, cwd: Path, fence: ProjectFence, notices: list[str]) -> tuple[Path, bytes] | None:
-    """The nearest file of this name that can be read, and its content; None if there is none."""
+def _readable(name: str, cwd: Path, fence: ProjectFence, notices: list[str]) -> Iterator[tuple[str, Path, bytes]]:
+    """The files of this name that can be read: name, path and content, the nearest first."""
     own = {home(), config_file().parent}
     for folder in project_folders(cwd):
         path = folder / name
@@ -72,9 +85,13 @@ def _nearest(name: str, cwd: Path, fence: ProjectFence, notices: list[str]) -> t
         if path.parent in own:
             continue
         try:
-            return path, read_bytes(path, MAX_BYTES, fence)
+            data = read_bytes(path, MAX_BYTES, fence)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             notices.append(f"{path} cannot be read, so it is ignored: {error.strerror}")
-    return None
+            continue
+        if os.path.realpath(path) != os.path.realpath(folder) + os.sep + name:
+            notices.append(f"{path} is ignored: it is a link, and could be borrowed from a folder that is trusted")
+            continue
+        yield name, path, data

@@ -1,31 +1,58 @@
-"""Trust: which project files a person has looked at and trusts, by the hash of their content.
+"""Trust: which project files a person has looked at and trusts, by their place and the hash of their content.
 
-A file that was changed since is a file that nobody has looked at.
+A file that was changed since is a file that nobody has looked at; so is one whose commands run a script that was. What
+a trusted file denied and asked holds on all the same until the person trusts the file anew, or not any more.
 """
 
-import hashlib
+import contextlib
+import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
-from agentcli.config.paths import trust_file
+from agentcli.config.paths import SETTINGS_NAME, trust_file
 from agentcli.config.private_file import locked, write_private
+from agentcli.config.project_settings import place_of, placed_rule, scripts_of
+from agentcli.config.settings import PermissionSettings
+from agentcli.config.toml_file import parse_toml
 from agentcli.files.reading import read_bytes
 
 MAX_BYTES = 16 << 20
 """Of the file: about a hundred thousand trusted files."""
 
 
-class TrustStore(Struct):
-    """`trust.json`: real path to SHA-256 of the trusted content."""
+class TrustStore(Struct, omit_defaults=True):
+    """`trust.json`, by the path of the file with the links of its folder resolved."""
 
     files: dict[str, str] = {}
+    """SHA-256 of the trusted content, scripts included."""
+    rules: dict[str, PermissionSettings] = {}
+    """What trusted files of settings deny and ask, with whole paths."""
 
 
-def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def digest(path: Path, data: bytes) -> str:
+    """The hash of a file's content, and of the scripts that it names."""
+    import hashlib  # 3 ms, for those who have such files
+
+    found = hashlib.sha256(data)
+    for script in scripts_of(_settings_in(path, data), place_of(path).parent):
+        found.update(f"\n{script}\n".encode("utf-8", "surrogateescape"))
+        # A script that cannot be read, or is endless, cannot be trusted: no hash of it is ever the same.
+        with contextlib.suppress(OSError):
+            found.update(hashlib.sha256(read_bytes(script, MAX_BYTES)).digest())
+    return found.hexdigest()
+
+
+def _settings_in(path: Path, data: bytes) -> dict[str, Any]:
+    if path.name != SETTINGS_NAME:
+        return {}
+    try:
+        return parse_toml(data, path)[1]
+    except ConfigError:
+        return {}
 
 
 def read_trust() -> TrustStore:
@@ -47,14 +74,28 @@ def read_trust() -> TrustStore:
 
 def is_trusted(path: Path, data: bytes) -> bool:
     """Whether a file is trusted with this content. `data` is what will be used, so that nothing can slip in between."""
-    return read_trust().files.get(str(path.resolve())) == digest(data)
+    known = read_trust().files.get(str(place_of(path)))
+    return known is not None and known == digest(path, data)
+
+
+def kept_rules(cwd: Path) -> dict[Path, PermissionSettings]:
+    """What trusted files of this folder and those above it denied and asked when they were trusted."""
+    folders = {folder := Path(os.path.realpath(cwd)), *folder.parents}
+    return {Path(name): rules for name, rules in read_trust().rules.items() if Path(name).parent in folders}
 
 
 def trust(path: Path, data: bytes) -> None:
     """Trust a file as long as its content is `data`."""
     with locked(trust_file()):
         store = read_trust()
-        store.files[str(path.resolve())] = digest(data)
+        name = str(place_of(path))
+        store.files[name] = digest(path, data)
+        store.rules.pop(name, None)
+        permissions = _settings_in(path, data).get("permissions")
+        if isinstance(permissions, dict) and (permissions.get("deny") or permissions.get("ask")):
+            folder = place_of(path).parent
+            deny, ask = ([placed_rule(rule, folder) for rule in permissions.get(key, [])] for key in ("deny", "ask"))
+            store.rules[name] = PermissionSettings(deny=deny, ask=ask)
         write_private(trust_file(), msgspec.json.format(msgspec.json.encode(store)))
 
 
@@ -65,5 +106,6 @@ def distrust(folder: Path) -> list[Path]:
         inside = [Path(name) for name in store.files if Path(name).is_relative_to(folder.resolve())]
         for path in inside:
             del store.files[str(path)]
+            store.rules.pop(str(path), None)
         write_private(trust_file(), msgspec.json.format(msgspec.json.encode(store)))
     return inside

@@ -6,10 +6,12 @@ import pytest
 
 from agentcli.agent.errors import ConfigError
 from agentcli.agent.models import ThinkingLevel
-from agentcli.config.configuration import SAFE_KEYS, Configuration, keys_of, load_configuration, variable_of
+from agentcli.config.configuration import Configuration, keys_of, load_configuration, variable_of
 from agentcli.config.project import read_project
+from agentcli.config.project_settings import SAFE_KEYS, placed_rule
 from agentcli.config.settings import Notify, Settings
 from agentcli.config.trust import distrust, is_trusted, read_trust, trust
+from tests.files.repository import make_repository
 
 
 def project(repo: Path, text: str) -> Path:
@@ -201,7 +203,7 @@ def test_a_broken_untrusted_project_file_stops_nothing(repo: Path):
         load(repo, trust=True)
 
 
-def test_the_nearest_project_file_counts_and_none_outside_of_the_repository(repo: Path, tmp_path: Path):
+def test_of_project_files_the_nearer_one_weighs_more_and_none_outside_of_the_repository(repo: Path, tmp_path: Path):
     (tmp_path / ".agentcli.toml").write_text('thinking_level = "max"\n')
     assert load(repo).settings.thinking_level is None
     project(repo, 'thinking_level = "low"\n')
@@ -249,7 +251,7 @@ def test_the_persons_own_folder_is_no_project(tmp_path: Path, monkeypatch: pytes
     own.mkdir()
     (own / "SYSTEM.md").write_text("mine")
     monkeypatch.setenv("AGENTCLI_HOME", str(own))
-    assert read_project(tmp_path).files == {}
+    assert read_project(tmp_path).files == []
 
 
 def test_a_project_file_that_cannot_be_used_is_told(repo: Path):
@@ -319,3 +321,111 @@ def test_depth_counts_neither_in_strings_nor_beside_each_other(repo: Path, home:
         f'theme = \'{deep}\' # {deep}\neditor = "\\"{deep}"\nx = \'\'\'\n{deep}\'\'\'\'\ny = """{deep}\\"""""\nz = [{numbers}]\n'
     )
     assert load(repo).settings.theme == deep
+
+
+# What is denied once stays denied
+
+DENIES = '[permissions]\ndeny = ["read(secrets/**)", "bash(rm)"]\nask = ["edit(src)"]\n'
+
+
+def rules_in(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    settings = load(folder).settings
+    return settings.permissions.deny, settings.permissions.ask, settings.warnings
+
+
+def trusted(file: Path, text: str) -> Path:
+    file.write_text(text)
+    trust(file, file.read_bytes())
+    return file
+
+
+def test_the_rules_of_every_level_count_and_mean_their_own_folder(repo: Path):
+    root = repo.parents[1]
+    trusted(root / ".agentcli.toml", DENIES)
+    trusted(repo / ".agentcli.toml", '[permissions]\ndeny = ["read(keys/**)"]\n')
+    deny, ask, warnings = rules_in(repo)
+    assert deny == [f"read({root}/secrets/**)", "bash(rm)", "read(keys/**)"]
+    assert (ask, warnings) == ([f"edit({root}/src)"], [])
+
+
+@pytest.mark.parametrize("change", ["comment", "gone", "broken", "repository", "link"])
+def test_what_a_trusted_file_denied_holds_until_the_person_says_otherwise(repo: Path, tmp_path: Path, change: str):
+    root = repo.parents[1]
+    file = trusted(root / ".agentcli.toml", DENIES)
+    match change:
+        case "comment":
+            file.write_text(DENIES + "# nothing else\n")
+        case "gone":
+            file.unlink()
+        case "broken":
+            file.write_text("[permissions\n")
+        case "link":
+            file.rename(tmp_path / "elsewhere.toml")
+            file.symlink_to(tmp_path / "elsewhere.toml")
+        case _:
+            make_repository(repo)
+    deny, ask, warnings = rules_in(repo)
+    assert {f"read({root}/secrets/**)", "bash(rm)"} <= set(deny)
+    assert f"edit({root}/src)" in ask
+    assert len([line for line in warnings if "still hold" in line and str(file) in line]) == 1
+    distrust(root)
+    assert "bash(rm)" not in rules_in(repo)[0] or change == "comment"
+    assert not [line for line in rules_in(repo)[2] if "still hold" in line]
+
+
+def test_an_untrusted_file_may_only_be_stricter(repo: Path, home: Path):
+    (home / "config.toml").write_text('[permissions]\nmode = "ask"\n[retry]\nmax_retries = 2\n')
+    text = """
+[permissions]
+mode = "{mode}"
+allow = ["bash"]
+deny = ["bash(rm)"]
+[retry]
+max_retries = 1000000
+base_delay = 0.0
+max_delay = 1e9
+"""
+    project(repo, text.format(mode="read-only"))
+    settings = load(repo).settings
+    assert (settings.permissions.mode, settings.permissions.allow) == ("read-only", [])
+    assert settings.permissions.deny == ["bash(rm)"]
+    assert (settings.retry.max_retries, settings.retry.base_delay, settings.retry.max_delay) == (2, 2.0, 60.0)
+    assert "permissions.allow" in settings.warnings[0]
+    project(repo, text.format(mode="auto"))
+    assert load(repo).settings.permissions.mode == "ask"
+
+
+def test_a_trusted_file_is_borrowed_by_no_link_and_runs_what_lies_beside_it(repo: Path, tmp_path: Path):
+    root = repo.parents[1]
+    (root / "key.sh").write_text("echo one")
+    text = 'shell = "tools/sh"\n[providers.mine]\nbase_url = "http://x"\napi_key_command = "sh ./key.sh"\n'
+    file = trusted(root / ".agentcli.toml", text)
+    settings = load(repo).settings
+    assert settings.shell == f"{root}/tools/sh"
+    assert settings.providers["mine"].api_key_command == f"cd {root} && sh ./key.sh"
+    assert load(root).settings.providers == settings.providers
+    (root / "key.sh").write_text("echo two")
+    assert "not trusted" in load(repo).settings.warnings[0], "a script that it names is a part of it"
+    trust(file, file.read_bytes())
+    other = tmp_path / "hostile"
+    other.mkdir()
+    (other / ".agentcli.toml").symlink_to(file)
+    assert load(other).settings.shell is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "whole"),
+    [
+        ("read(a/*)", r"read(/x/y\[z\]/a/*)"),
+        ("read(./a)", r"read(/x/y\[z\]/a)"),
+        ("read(../a)", "read(/x/a)"),
+        ("read(..)", "read(/x)"),
+        ("read(**/.env)", "read(**/.env)"),
+        ("read(~/x)", "read(~/x)"),
+        ("read(/x)", "read(/x)"),
+        ("bash(rm x)", "bash(rm x)"),
+        ("bash", "bash"),
+    ],
+)
+def test_a_rule_is_placed_in_the_folder_of_its_file(rule: str, whole: str):
+    assert placed_rule(rule, Path("/x/y[z]")) == whole

@@ -57,8 +57,8 @@ def test_everything_is_killed(finder: str, shell: subprocess.Popen[bytes]) -> No
 
 
 def test_a_process_that_has_ended_is_not_alive_and_has_no_command(finder: str) -> None:
-    process = subprocess.Popen(["sleep", "0"], env={"TREE_TEST_MARK": "9"})
-    found = find_tree(Mark("TREE_TEST_MARK", "9"), {process.pid})
+    process = subprocess.Popen(["sleep", "0"], env={"TREE_TEST_MARK": f"nine-{os.getpid()}"})
+    found = find_tree(Mark("TREE_TEST_MARK", f"nine-{os.getpid()}"), {process.pid})
     process.wait()
     assert still_alive(found) == []
     assert command_of(process.pid) == ""
