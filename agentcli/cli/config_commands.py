@@ -11,13 +11,13 @@ from agentcli.agent.errors import ConfigError, UsageError
 from agentcli.agent.text import printable
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.load import NOT_KEYS
-from agentcli.config.masking import mask
+from agentcli.config.masking import is_key_name, mask
 from agentcli.config.paths import config_file, make_private
 from agentcli.config.settings import Settings
 from agentcli.runtime.session_choice import working_folder
 
 HIDDEN = "…"
-"""In place of the values of headers, which may be secret."""
+"""In place of what may be secret."""
 _OTHER_EDITOR = "set external_editor in the config, VISUAL or EDITOR"
 
 
@@ -40,13 +40,7 @@ def print_setting(key: str, *, cwd: Path | None, trust: bool) -> None:
         for inner, leaf in _flat(value, f"{key}."):
             print(_clean(f"{inner} = {_shown(inner, leaf)}"))
     elif value is not None:
-        print(
-            _clean(
-                value
-                if isinstance(value, str) and "headers" not in key and "api_key" not in key
-                else _shown(key, value)
-            )
-        )
+        print(_clean(value if isinstance(value, str) and _safe(key, value) == value else _shown(key, value)))
 
 
 def change_setting(key: str, value: str) -> None:
@@ -143,9 +137,22 @@ def _flat(table: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _shown(key: str, value: Any) -> str:
-    if ".headers." in key or (key.endswith(".api_key") and not str(value).startswith("$")):
-        return f'"{HIDDEN}"'
-    return "(not set)" if value is None else msgspec.json.encode(value).decode()
+    return "(not set)" if value is None else msgspec.json.encode(_safe(key, value)).decode()
+
+
+def _safe(key: str, value: Any) -> Any:
+    """The value, with what may be secret in it hidden."""
+    if not isinstance(value, str):
+        return value
+    table, _, name = key.replace('"', "").rpartition(".")
+    is_key = name == "api_key" and not value.startswith("$")
+    if is_key or name == "api_key_command" or ".headers" in table or (table == "environment" and is_key_name(name)):
+        return HIDDEN
+    if name != "base_url":
+        return value
+    from agentcli.providers.endpoint import shown_url  # 2 ms, for those who have such a setting
+
+    return shown_url(value)
 
 
 def _clean(text: str) -> str:

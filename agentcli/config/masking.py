@@ -54,7 +54,11 @@ def remember_environment(names: Iterable[str]) -> None:
 
 def key_names() -> frozenset[str]:
     """The variables of the environment that are called as keys, tokens and passwords are: `GH_TOKEN`, `DB_PASSWORD`."""
-    return frozenset(name for name in os.environ if re.fullmatch(_KEY_NAME, name, re.I))
+    return frozenset(filter(is_key_name, os.environ))
+
+
+def is_key_name(name: str) -> bool:
+    return re.fullmatch(_KEY_NAME, name, re.I) is not None
 
 
 def password_in(url: str) -> str:

@@ -67,6 +67,10 @@ class Rule:
         self.tool: str = found["tool"]
         self.pattern: str | None = found["pattern"]
         self._cwd = cwd
+        if self.tool == "bash" and self.pattern is not None and not self.pattern.removesuffix(":*").strip("= "):
+            raise ConfigError(
+                f"the rule {text} names no command", hint="write bash for all of them, or bash(first words)"
+            )
         self._exactly: list[str] | None = None
         if self.tool == "bash" and self.pattern and self.pattern.startswith("="):
             try:
@@ -149,7 +153,8 @@ def changes_what_is_done(command: Word, word: Word) -> bool:
 
 def is_sensitive(path: Path) -> bool:
     """Whether a change of this file changes what git or agentcli run: a broad rule does not allow it."""
-    return any(part == ".git" or part.startswith(".agentcli") for part in path.parts)
+    names = [part.lower() for part in path.parts]  # on some file systems `.GIT` is `.git`
+    return any(name == ".git" or name.startswith(".agentcli") for name in names)
 
 
 def _commands_in(words: Sequence[Word]) -> list[Sequence[Word]]:

@@ -277,6 +277,31 @@ def test_a_key_is_typed_without_an_echo(command: Command):
 # ── trust
 
 
+def test_no_secret_of_the_settings_is_shown(command: Command):
+    command.configure(
+        """
+environment = { GH_TOKEN = "CANARY-1", PLAIN = "shown" }
+[providers.mine]
+base_url = "https://user:CANARY-2@host/v1?sig=CANARY-3&plain=shown"
+api_key_command = "printf CANARY-4"
+headers = { X-Team = "CANARY-5" }
+"""
+    )
+    keys = ["environment", "environment.GH_TOKEN", "providers.mine.base_url", "providers.mine.api_key_command"]
+    said = [command.run("config", "show", "--origin"), *(command.run("config", "get", key) for key in keys)]
+    for done in said:
+        assert done.code == 0
+        assert "CANARY" not in done.out + done.err
+    assert "plain=shown" in said[3].out and 'environment.PLAIN = "shown"' in said[0].out
+
+
+def test_an_address_that_is_none_is_one_line(command: Command):
+    command.configure('model = "mine/m"\n[providers.mine]\nbase_url = "http://[x"\n')
+    done = command.run("run", "hi")
+    assert (done.code, "Traceback" in done.err) == (2, False)
+    assert "base_url" in done.err
+
+
 def test_trust_shows_the_files_and_asks(command: Command):
     (command.folder / ".agentcli.toml").write_text("bash_timeout = 5\n")
     done = command.run("trust")

@@ -119,6 +119,7 @@ def test_a_name_with_nul_or_too_long_is_never_allowed(folder: Path):
         ("write(sub/**)", "sub/x", False),
         ("*(src/**)", "src/x", True),
         ("edit(**)", ".git/hooks/pre-commit", False),
+        ("edit(**)", ".GIT/hooks/pre-commit", False),
         ("edit(**)", ".agentcli.toml", False),
         ("edit(**)", ".agentcli/SYSTEM.md", False),
         ("edit(.git/**)", ".git/hooks/pre-commit", True),
@@ -171,7 +172,8 @@ def test_rules_outweigh_the_mode_that_only_looks(folder: Path):
 
 
 @pytest.mark.parametrize(
-    "rule", ["", "bash(", "bash()", "bash(=a 'b)", "bash(rm) x", "(x)", "a b", "edit(a[)", "edit({a)"]
+    "rule",
+    ["", "bash(", "bash()", "bash(=a 'b)", "bash(:*)", "bash(=)", "bash(rm) x", "(x)", "a b", "edit(a[)", "edit({a)"],
 )
 def test_what_is_no_rule_is_an_error(folder: Path, rule: str):
     with pytest.raises(ConfigError):
