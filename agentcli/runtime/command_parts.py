@@ -27,6 +27,8 @@ class CommandPart(Struct, frozen=True):
     """One simple command."""
 
     words: list[Word]
+    is_piped: bool = False
+    """Whether it is given the output of another one, so that its words do not say all that it does."""
 
     @property
     def text(self) -> str:
@@ -36,6 +38,8 @@ class CommandPart(Struct, frozen=True):
 class ParsedCommand(Struct):
     parts: list[CommandPart] = []
     redirections: list[Redirection] = []
+    has_input: bool = False
+    """Whether a command is given a text or a file, by `<` or a here-document."""
     folders: list[Word] = []
     """Where it goes with `cd` and its like. After one of them a relative path may start in any of these folders."""
     unclear: str | None = None
@@ -58,7 +62,9 @@ class _Collector:
         if self.depth > MAX_DEPTH:
             return self.give_up("it holds commands in commands, too deep to follow")
         try:
-            ShellReader(text, self.take, self.parsed.redirections.append).read()
+            reader = ShellReader(text, self.take, self.parsed.redirections.append)
+            reader.read()
+            self.parsed.has_input = self.parsed.has_input or reader.has_input
         except Unclear as reason:
             self.give_up(str(reason))
         return None
@@ -66,7 +72,7 @@ class _Collector:
     def give_up(self, reason: str) -> None:
         self.parsed.unclear = self.parsed.unclear or reason
 
-    def take(self, tokens: list[Token]) -> None:
+    def take(self, tokens: list[Token], is_piped: bool) -> None:
         words: list[Word] = []
         in_front = True
         for token in tokens:
@@ -81,7 +87,7 @@ class _Collector:
             ]
         if words:
             self.check(tokens, words)
-            self.add(words)
+            self.add(words, is_piped)
 
     def check(self, tokens: list[Token], words: list[Word]) -> None:
         """See to it that no builtin evaluates what nobody knows."""
@@ -91,7 +97,7 @@ class _Collector:
         if may_calculate(name, arguments, is_prefixed=tokens[0].word != name):
             self.give_up(f"{name} may calculate, and run what is in a variable")
 
-    def add(self, words: list[Word]) -> None:
+    def add(self, words: list[Word], is_piped: bool) -> None:
         assigned, words = _split_assignments(words)
         if not words:
             self.parsed.parts += [CommandPart(assigned)] if assigned else []
@@ -101,18 +107,18 @@ class _Collector:
             return self.give_up("the name of a command is only known when it runs")
         inner = _inner_text(name, words) if name in SHELLS or name in ("eval", "trap") else None
         if inner is not None:
-            self.add(assigned)
+            self.add(assigned, False)
             return _Collector(self.parsed, self.depth + 1).read(inner)
         if name == "eval" or (name == "trap" and None in words) or (name in SHELLS and not _has_script(words)):
             self.give_up(f"{name} runs what is only known later")
-        self.parsed.parts.append(CommandPart([*assigned, *words]))
+        self.parsed.parts.append(CommandPart([*assigned, *words], is_piped))
         if name in _RUN_TEXT and any(word and re.search(r"\s", word) for word in words):
             self.give_up(f"{name} may run a text")
         if name in ("cd", "pushd", "popd"):
             self.parsed.folders.append(_goes_to(words[1:]))
         inside = [place for place, word in enumerate(words) if word and word.rpartition("/")[2] in SHELLS]
         if name in RUNNERS and inside:
-            self.add(words[inside[0] :])
+            self.add(words[inside[0] :], is_piped)
         return None
 
 

@@ -106,7 +106,7 @@ class Rule:
             return True
         if self._exactly is not None:
             candidates = [words] if self.verdict == Verdict.ALLOW else _commands_in(words)
-            return any(list(candidate) == self._exactly for candidate in candidates)
+            return any(self._is_just(candidate, guess=guess) for candidate in candidates)
         wanted = self.pattern.removesuffix(":*").split()
         if self.verdict == Verdict.ALLOW:
             begins = len(words) >= len(wanted) and all(
@@ -115,6 +115,11 @@ class Rule:
             )
             return begins and not any(changes_what_is_done(words[0], word) for word in words[len(wanted) :])
         return any(_may_be(candidate, wanted, guess) for candidate in _commands_in(words))
+
+    def _is_just(self, words: Sequence[Word], *, guess: bool) -> bool:
+        exactly = self._exactly or []
+        same = (word == wanted or (guess and word is None) for word, wanted in zip(words, exactly, strict=False))
+        return len(words) == len(exactly) and all(same)
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:

@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,13 +24,22 @@ from agentcli.runtime.permission_rules import Rule, Verdict, is_sensitive
 from agentcli.tools.paths import find_file, find_target
 from agentcli.tools.toolset import READ_ONLY_TOOL_NAMES
 
+if TYPE_CHECKING:
+    from agentcli.runtime.command_parts import CommandPart
+
 PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "find", "ls"})
 
-_LOOKING_AT_NOTHING = frozenset({"pwd", "echo", "true", "false", "exit", "basename", "dirname", "[", "test"})
+_LOOKING_AT_NOTHING = frozenset({"pwd", "echo", "true", "false", "exit", "basename", "dirname", "[", "test", "tr"})
 """Commands that open no file."""
 
-_LOOKING = frozenset({"ls", "cat", "head", "tail", "wc", "stat", "du"})
+_LOOKING = frozenset({
+    "ls", "cat", "head", "tail", "wc", "stat", "du", "cut", "nl", "rev", "tac", "grep", "egrep", "fgrep",
+})  # fmt: skip
 """Commands that only look, at the files they name."""
+
+_SEARCHING = frozenset({"grep", "egrep", "fgrep"})
+_SEARCHES_MORE = re.compile(r"-[A-Za-z0-9]*[rRdDf]|--[dfr]")
+"""Options with which these open files that they do not name."""
 
 _FREE_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
@@ -110,14 +119,16 @@ class Permissions:
 
         parsed = parse_command(text)
         bases = self._bases(parsed.folders)
-        judgements = [whole, *(self._judge_part(part.words, part.text, bases) for part in parsed.parts)]
+        judgements = [whole, *(self._judge_part(part, bases) for part in parsed.parts)]
         default = Verdict.ASK if not self._allows_all(bare) else Verdict.ALLOW
         for redirection in parsed.redirections:
             target = redirection.target
             judgements.append(self._judge_redirection(target, redirection.writes, default, moves=bool(parsed.folders)))
         if parsed.unclear:
             judgements.append(Judgement(Verdict.ASK, text, f"nobody can say what it runs: {parsed.unclear}"))
-        return _strictest(judgements, text)
+        judgement = _strictest(judgements, text)
+        # What a command is given may be a program for it: no rule of its words says what it does.
+        return replace(judgement, rules=[]) if parsed.has_input else judgement
 
     def _must_parse(self, bare: Sequence[Rule]) -> bool:
         """Whether the parts of a command matter: not if all is allowed and no rule could object."""
@@ -138,13 +149,14 @@ class Permissions:
             bases = list(dict.fromkeys([*bases, *(path for base in bases for path in self._places(folder, base))]))
         return bases
 
-    def _judge_part(self, words: Sequence[str | None], text: str, bases: Sequence[Path] | None) -> Judgement:
+    def _judge_part(self, part: "CommandPart", bases: Sequence[Path] | None) -> Judgement:
+        words, text = part.words, part.text
         # What is allowed here may do something else in another folder.
         moves = bases is None or len(bases) > 1
         rules = [rule for rule in self._speaking("bash") if not (moves and self._allows_some(rule))]
         speaking = [rule for rule in rules if rule.covers_command(words)]
         default = Verdict.ALLOW if self.mode != PermissionMode.ASK or self._only_looks(words, moves) else Verdict.ASK
-        judgement = self._decide(speaking, default, text, [] if moves else _rules_for(words))
+        judgement = self._decide(speaking, default, text, [] if moves or part.is_piped else _rules_for(words))
         feared = [rule for rule in rules if rule.verdict != Verdict.ALLOW and rule not in speaking]
         if any(rule.covers_command(words, guess=True) for rule in feared):
             doubt = Judgement(Verdict.ASK, text, "it is only known when it runs whether a rule denies it")
@@ -252,6 +264,8 @@ class Permissions:
         if name not in _LOOKING:
             return False
         if moves or any(word is None or word.startswith("--files") for word in words):
+            return False
+        if name in _SEARCHING and any(word is not None and _SEARCHES_MORE.match(word) for word in words[1:]):
             return False
         return all(word == "-" or self._is_inside(word) for word in _names(words) if word is not None)
 

@@ -76,7 +76,8 @@ class Redirection(Struct, frozen=True):
 class ShellReader:
     """Args:
     text: one or more commands.
-    on_command: takes the words of each simple command as they are found, those in substitutions first.
+    on_command: takes the words of each simple command as they are found, those in substitutions first, and whether
+        it is given the output of another one.
     on_redirection: takes each redirection from or to a file.
 
     Raises:
@@ -86,7 +87,7 @@ class ShellReader:
     def __init__(
         self,
         text: str,
-        on_command: Callable[[list[Token]], None],
+        on_command: Callable[[list[Token], bool], None],
         on_redirection: Callable[[Redirection], None],
         nesting: int = 0,
     ) -> None:
@@ -98,6 +99,9 @@ class ShellReader:
         self._on_redirection = on_redirection
         self._nesting = nesting
         self._substitutions = 0
+        self._is_piped = False
+        self.has_input = False
+        """Whether a command is given a text or a file: by `<`, a here-document, or a here-string."""
         self._documents: list[tuple[str, bool, bool]] = []
         """Here-documents that begin in the next line: what ends each, whether it is expanded, whether tabs go."""
 
@@ -136,15 +140,18 @@ class ShellReader:
         return not operator and self._reserved() in words
 
     def _pipeline(self) -> None:
+        before = self._is_piped
         while True:
             while self._reserved() == "!":
                 self._take("!")
             self._command()
             operator = self._operator()
             if operator not in ("|", "|&"):
-                return
+                break
             self._take(operator)
             self._newlines()
+            self._is_piped = True
+        self._is_piped = before
 
     def _command(self) -> None:
         self._nesting += 1
@@ -216,7 +223,7 @@ class ShellReader:
             self._take("in")
             while self._operator() not in (";", "\n"):
                 self._next_word()
-        self._on_command([Token(f"{name.raw}=…", f"{name.raw}=…")])
+        self._on_command([Token(f"{name.raw}=…", f"{name.raw}=…")], False)
         if self._operator() == ";":
             self._take(";")
         self._newlines()
@@ -308,7 +315,7 @@ class ShellReader:
                 in_front = in_front and token.assigned is not None
                 tokens.append(token)
         if tokens:
-            self._on_command(tokens)
+            self._on_command(tokens, self._is_piped)
         elif self._nothing_was_there():
             raise Unclear("it cannot be parsed")
         return None
@@ -348,6 +355,7 @@ class ShellReader:
         if operator == "(":
             raise Unclear("it cannot be parsed")
         self._take(operator)
+        self.has_input = self.has_input or operator.startswith("<")
         if operator in ("<<", "<<-"):
             return self._begin_document(strips=operator == "<<-")
         self._blanks()
@@ -545,7 +553,9 @@ class ShellReader:
         if self._documents:
             raise Unclear("it holds a substitution between a here-document and its beginning")
         self._substitutions += 1
+        before, self._is_piped = self._is_piped, False
         self._subshell()
+        self._is_piped = before
         self._substitutions -= 1
 
     def _process_substitution(self) -> Token:

@@ -48,6 +48,12 @@ def verdict(folder: Path, tool: str, argument: str, mode: str = "ask", **rules: 
         ("write", "new.txt", "ask", "allow", "deny"),
         ("bash", "make", "ask", "allow", "deny"),
         ("bash", "ls -la sub", "allow", "allow", "deny"),
+        ("bash", "cat a.txt | grep -in text | tr a-z A-Z | cut -c 1-5", "allow", "allow", "deny"),
+        ("bash", "grep -r text .", "ask", "allow", "deny"),
+        ("bash", "grep -inR text", "ask", "allow", "deny"),
+        ("bash", "grep --recursive text", "ask", "allow", "deny"),
+        ("bash", "grep -f a.txt a.txt", "ask", "allow", "deny"),
+        ("bash", "grep text /etc/passwd", "ask", "allow", "deny"),
         ("weather", "x", "ask", "allow", "deny"),
     ],
 )
@@ -498,6 +504,10 @@ def test_a_rule_may_be_of_just_one_command(folder: Path, rule: str, command: str
     assert verdict(folder, "bash", f"sudo {command}", "auto", deny=[rule]) == ("deny" if covered else "allow")
 
 
+def test_a_word_that_is_not_known_may_be_the_one_of_a_rule_of_one_command(folder: Path):
+    assert verdict(folder, "bash", "make $x", "auto", deny=["bash(=make all)"]) == "ask"
+
+
 # ── what is suggested
 
 
@@ -513,6 +523,12 @@ def test_a_rule_may_be_of_just_one_command(folder: Path, rule: str, command: str
         ("bash", "git add . && git commit -m x", ["bash(=git add .)", "bash(=git commit -m x)"]),
         ("bash", "ls && make", ["bash(=make)"]),
         ("bash", "cd sub && make", []),
+        ("bash", "python3 - <<'E'\nprint()\nE", []),
+        ("bash", "git apply < a.txt", []),
+        ("bash", "echo a.txt | xargs rm", []),
+        ("bash", "make 2>&1 | tail -n 5", ["bash(=make)"]),
+        ("bash", "make | (cat; python3 -)", []),
+        ("bash", "x=$(make | cat) && make", ["bash(=make)"]),
         ("bash", "rm -rf build", ["bash(=rm -rf build)"]),
         ("bash", "rm $x", []),
         ("bash", "$x", []),

@@ -11,7 +11,10 @@ from agentcli.runtime.command_parts import parse_command
 from agentcli.runtime.permissions import Permissions
 from tests.torture.commands import random_command
 
-LOOKS = frozenset("echo pwd true false exit ls cat head tail wc stat du basename dirname cd [ test".split())  # noqa: SIM905
+LOOKS = {
+    "echo", "pwd", "true", "false", "exit", "ls", "cat", "head", "tail", "wc", "stat", "du", "basename", "dirname", "cd",
+    "[", "test", "tr", "cut", "nl", "rev", "tac", "grep", "egrep", "fgrep",
+}  # fmt: skip
 
 
 @given(
