@@ -153,22 +153,26 @@ def _fold(name: str) -> str:
 
 def _find_lookalike(path: Path) -> Path | None:
     """The one existing path whose parts fold to the same text as those of `path`."""
-    if os.path.lexists(path):
-        return path
-    if path == path.parent:
-        return None
-    parent = _find_lookalike(path.parent)
-    if parent is None:
-        return None
-    wanted = _fold(path.name)
-    try:
-        names = [entry for entry in _names_in(parent) if _fold(entry) == wanted]
-    except OSError:
-        return None
-    if len(names) > 1:
-        listed = ", ".join(repr(entry) for entry in sorted(names))
-        raise ToolError(f"{readable(path)} may stand for several files: {listed}", hint="use the exact name")
-    return parent / names[0] if names else None
+    missing: list[str] = []
+    found = path
+    while not os.path.lexists(found):
+        if found == found.parent:
+            return None
+        missing.append(found.name)
+        found = found.parent
+    while missing:
+        wanted = _fold(missing.pop())
+        try:
+            names = [entry for entry in _names_in(found) if _fold(entry) == wanted]
+        except OSError:
+            return None
+        if len(names) > 1:
+            listed = ", ".join(repr(entry) for entry in sorted(names))
+            raise ToolError(f"{readable(path)} may stand for several files: {listed}", hint="use the exact name")
+        if not names:
+            return None
+        found /= names[0]
+    return found
 
 
 def _names_in(folder: Path) -> list[str]:

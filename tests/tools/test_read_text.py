@@ -327,3 +327,10 @@ def test_any_range_is_just_those_lines(
     shown = result.content[0].text.split("\n\n[")[0] if "\n\n[" not in text else result.content[0].text
     assert shown.startswith("\n".join(wanted))
     assert result.details.last_line == first + len(wanted) - 1
+
+
+async def test_a_path_of_thousands_of_folders_is_told_to_be_none(tools: Tools) -> None:
+    for name in ("a/" * 5_000 + "x", "../" * 5_000 + "nowhere/x"):
+        answer = await tools.read(name)
+        assert answer.is_error
+        assert "does not exist" in answer.text or "too long" in answer.text
