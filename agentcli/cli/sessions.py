@@ -179,7 +179,9 @@ def compact(reference: str, instructions: str, model: str | None) -> int:
     if stopped is not None:
         return stopped
     if end is None or end.summary is None:
-        print(f"agentcli: {printable((end and end.error_message) or 'nothing was compacted')}", file=sys.stderr)
+        # What went wrong has been said when it happened.
+        if end is None or not end.error_message:
+            print("agentcli: nothing was compacted", file=sys.stderr)
         return ExitCode.FAILED
     print(f"compacted: about {end.tokens_before:,} tokens are now about {end.tokens_after:,}")
     return ExitCode.DONE

@@ -38,7 +38,7 @@ def examine(path: Path) -> list[Finding]:
     try:
         return [*_of_lines(storage), *_of_entries(storage), *_around(path, storage)]
     except OSError as error:
-        return [Finding("refused", str(storage_error(path, error)), is_wrong=False)]
+        return [Finding("refused", str(storage_error(path, error, "read")), is_wrong=False)]
     finally:
         storage.close()
 

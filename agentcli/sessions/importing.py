@@ -48,7 +48,7 @@ def read_import(path: Path) -> Import:
     except FileProblem as error:
         raise SessionError("not_found", f"{path} cannot be read: {error.reason}", hint=hint) from None
     except OSError as error:
-        raise storage_error(path, error) from None
+        raise storage_error(path, error, "read") from None
     lines: list[bytes] = []
     skipped = 0
     for line in raw:

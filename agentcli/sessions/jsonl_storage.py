@@ -91,7 +91,7 @@ class JsonlSessionStorage(SessionStorage):
         try:
             storage._take_lock()
         except OSError as error:
-            raise storage_error(path, error) from None
+            raise storage_error(path, error, "locked") from None
         storage._load(os.O_RDWR | os.O_APPEND)
         return storage
 
@@ -104,7 +104,7 @@ class JsonlSessionStorage(SessionStorage):
                 self._take_in(scan_lines(file))
         except OSError as error:
             self.close()
-            raise storage_error(self.path, error) from None
+            raise storage_error(self.path, error, "opened") from None
         except MemoryError:
             self.close()
             hint = "free some memory, or raise the limit"
@@ -352,6 +352,7 @@ def read_header(path: Path) -> SessionHeader:
     return header
 
 
-def storage_error(path: Path, error: OSError) -> SessionError:
+def storage_error(path: Path, error: OSError, done: str = "written") -> SessionError:
+    """What the system refused; `done` says to do what."""
     problem = error.strerror or str(error)
-    return SessionError("storage", f"the session file {path} cannot be written: {problem}", hint="see to the disk")
+    return SessionError("storage", f"the session file {path} cannot be {done}: {problem}", hint="see to the disk")
