@@ -162,7 +162,9 @@ class Additions:
         from agentcli.runtime.permission_gate import PermissionGate  # 5 ms, for those who let everything run
         from agentcli.runtime.permissions import Permissions
 
-        permissions = Permissions(self.mode, self._settings.permissions, self._cwd, self._free_folders)
+        permissions = Permissions(
+            self.mode, self._settings.permissions, self._cwd, self._free_folders, self._settings.shell
+        )
         permissions.add_all(self.session_rules)
         self._gate = PermissionGate(
             permissions,

@@ -41,6 +41,10 @@ _SEARCHING = frozenset({"grep", "egrep", "fgrep"})
 _SEARCHES_MORE = re.compile(r"-[A-Za-z0-9]*[rRdDf]|--[dfr]")
 """Options with which these open files that they do not name."""
 
+_LIKE_BASH = frozenset({"bash", "sh", "dash", "ash"})
+_PLAIN_COMMANDS = re.compile(r"(?:[\w./:@+,-][\w./:@%+,=-]*|&&|\|\||[|; \n])*", re.A)
+"""What means the same to every shell."""
+
 _FREE_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
 _FOLDERS_AT_MOST = 30
@@ -68,15 +72,22 @@ class Permissions:
     settings: the rules.
     cwd: the working folder.
     free_folders: folders outside of it that may be looked into unasked: skills, long outputs.
+    shell: the one that runs commands; None is bash.
 
     Raises:
         ConfigError: a rule is none.
     """
 
     def __init__(
-        self, mode: PermissionMode, settings: PermissionSettings, cwd: Path, free_folders: Iterable[Path] = ()
+        self,
+        mode: PermissionMode,
+        settings: PermissionSettings,
+        cwd: Path,
+        free_folders: Iterable[Path] = (),
+        shell: str | None = None,
     ) -> None:
         self.mode = mode
+        self._other_shell = shell if shell and Path(shell).name not in _LIKE_BASH else None
         self._cwd = cwd
         self._root = Path(os.path.realpath(cwd))
         self._free = [self._root, *(Path(os.path.realpath(folder)) for folder in free_folders)]
@@ -124,6 +135,8 @@ class Permissions:
         for redirection in parsed.redirections:
             target = redirection.target
             judgements.append(self._judge_redirection(target, redirection.writes, default, moves=bool(parsed.folders)))
+        if self._other_shell and not _PLAIN_COMMANDS.fullmatch(text):
+            parsed.unclear = f"{self._other_shell} may read it in another way than bash"
         if parsed.unclear:
             judgements.append(Judgement(Verdict.ASK, text, f"nobody can say what it runs: {parsed.unclear}"))
         judgement = _strictest(judgements, text)

@@ -453,6 +453,24 @@ def test_what_is_allowed_here_is_not_allowed_elsewhere_nor_with_options_that_do_
     assert verdict(folder, "bash", command, **GIT) == "ask"
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git status -s && npm run build | cat", "allow"),
+        ("git status --porcelain=v2", "allow"),
+        ("echo =(make)", "ask"),
+        ("echo *(e:make:)", "ask"),
+        ("git status =ls", "ask"),
+        ("git status $x", "ask"),
+        ("git status 'a b'", "ask"),
+        ("git status ~x", "ask"),
+    ],
+)
+def test_another_shell_may_read_a_command_in_another_way(folder: Path, command: str, expected: str):
+    judge = Permissions(PermissionMode.ASK, PermissionSettings(**GIT), folder, shell="/usr/bin/zsh")
+    assert judge.judge("bash", {"command": command}).verdict == expected
+
+
 def test_an_option_that_the_rule_names_is_allowed(folder: Path):
     assert verdict(folder, "bash", "make -C sub all", allow=["bash(make -C sub)"]) == "allow"
     assert verdict(folder, "bash", "git -c a=b status", allow=["bash(git -c * status)"]) == "allow"
