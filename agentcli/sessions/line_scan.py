@@ -60,17 +60,23 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
             break
         filled += count
         start = len(BOM) if base == 0 and buffer.startswith(BOM) else 0
+        lines: list[tuple[int, int, re.Match[bytes] | None]] = []
+        first = start
         while (end := buffer.find(b"\n", start, filled)) >= 0:
             found = _HEAD.match(buffer, start, end)
-            if found is not None and buffer[end - 1] == _BRACE and buffer.find(_PLACE, found.end(), end) < 0:
+            lines.append((start, end, found if buffer[end - 1] == _BRACE else None))
+            start = end + 1
+        # One search of all is half the time of one of each.
+        has_one_each = buffer.count(_PLACE, first, start) == len(lines) and all(found for _, _, found in lines)
+        for begin, end, found in lines:
+            if found is not None and (has_one_each or buffer.find(_PLACE, found.end(), end) < 0):
                 raw_type, raw, raw_parent = found.groups()
                 type = types.get(raw_type) or types.setdefault(raw_type, raw_type.decode())
                 parent = last_id if raw_parent == last_raw else None if raw_parent is None else raw_parent.decode()
                 last_raw, last_id = raw, raw.decode()
-                yield ScannedLine(base + start, end - start, EntryHead(type, last_id, parent))
-            elif (line := bytes(buffer[start:end])).strip():
-                yield from _scan_odd(line, base + start, has_newline=True)
-            start = end + 1
+                yield ScannedLine(base + begin, end - begin, EntryHead(type, last_id, parent))
+            elif (line := bytes(buffer[begin:end])).strip():
+                yield from _scan_odd(line, base + begin, has_newline=True)
         buffer[: filled - start] = buffer[start:filled]
         filled -= start
         base += start

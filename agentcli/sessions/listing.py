@@ -13,6 +13,7 @@ from agentcli.agent.text import one_line
 from agentcli.files.reading import open_file
 from agentcli.sessions.entries import (
     BOM,
+    EntryHead,
     MessageEntry,
     SessionHeader,
     SessionInfoEntry,
@@ -92,23 +93,22 @@ def _first_message(head: bytes) -> str:
         is_cut = number == len(lines) - 1
         if is_cut and (found := _CUT_TEXT.search(line)):
             return one_line(_decoded(found[1][:2000]))
-        found = decode_head(line)
-        for record in [line] if found is not None else _records(line):
-            if (text := _said_by_user(record)) is not None:
+        if line.isspace() or not line:
+            continue
+        head = decode_head(line)
+        for record, its_head in [(line, head)] if head is not None else _records(line):
+            if (text := _said_by_user(record, its_head)) is not None:
                 return text
     return ""
 
 
-def _records(line: bytes) -> list[bytes]:
-    if not line.strip():
-        return []
+def _records(line: bytes) -> list[tuple[bytes, EntryHead | None]]:
     from agentcli.sessions.line_parts import records_of  # for those who have such a line
 
-    return records_of(line)
+    return [(record, decode_head(record)) for record in records_of(line)]
 
 
-def _said_by_user(record: bytes) -> str | None:
-    head = decode_head(record)
+def _said_by_user(record: bytes, head: EntryHead | None) -> str | None:
     entry = decode_entry(record, head) if head is not None and head.type == "message" else None
     if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
         return one_line(text_of(entry.message.content))
