@@ -95,8 +95,8 @@ def _first_message(head: bytes) -> str:
             return one_line(_decoded(found[1][:2000]))
         if line.isspace() or not line:
             continue
-        head = decode_head(line)
-        for record, its_head in [(line, head)] if head is not None else _records(line):
+        its_own = decode_head(line)
+        for record, its_head in [(line, its_own)] if its_own is not None else _records(line):
             if (text := _said_by_user(record, its_head)) is not None:
                 return text
     return ""
