@@ -17,6 +17,8 @@ from agentcli.agent.assistant_events import (
     DoneEvent,
     ErrorEvent,
     StartEvent,
+    TextDeltaEvent,
+    ThinkingDeltaEvent,
     ToolCallEndEvent,
     ToolCallStartEvent,
 )
@@ -95,6 +97,9 @@ async def stream_assistant_response(
                 if signal.aborted:
                     raise Aborted
                 match event:
+                    case TextDeltaEvent() | ThinkingDeltaEvent() if partial is not None:
+                        # Nearly all are these.
+                        yield MessageUpdateEvent(partial, event)
                     case StartEvent():
                         partial = cast("PartialMessage", event.partial)
                         yield MessageStartEvent(partial.snapshot())
