@@ -22,6 +22,7 @@ _AT_WORK_S = 0.05
 """What lies between fork and exec takes less of the processor than this."""
 _FREEZE_ROUNDS = 20
 _KILL_AT_MOST_S = 10.0
+_LOOKS_IN_VAIN = 3
 _KILL_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.128, 0.128)
 
 
@@ -101,20 +102,31 @@ def kill_all(find: Callable[[], Iterable[Process]]) -> list[Process]:
     """End what `find` finds as one, until that is nothing: first all are stopped, so that none forks, then killed.
 
     Returns what is left. Blocks until all are gone: at most about half a second if they do not become fewer (one that
-    waits for a disk cannot end before that answers), and 10 s if they do.
+    waits for a disk cannot end before that answers), and 10 s if they do, or if others come in their place. A look may
+    miss one that starts another and ends meanwhile: that nothing is left, several looks have to find.
     """
     deadline = time.monotonic() + _KILL_AT_MOST_S
     pauses, fewest = iter(_KILL_PAUSES_S), sys.maxsize
-    while processes := list(find()):
+    killed: set[int] = set()
+    in_vain = 0
+    while True:
+        processes = list(find())
+        if not processes:
+            in_vain += 1
+            if not killed or in_vain == _LOOKS_IN_VAIN:
+                return []
+            time.sleep(_KILL_PAUSES_S[0])
+            continue
+        in_vain = 0
         processes = _stopped(processes, find)
         _send_to_all(processes, signal.SIGKILL)
-        if len(processes) < fewest:
+        if len(processes) < fewest or not any(process.pid in killed for process in processes):
             pauses, fewest = iter(_KILL_PAUSES_S), len(processes)
+        killed.update(process.pid for process in processes)
         pause = next(pauses, None)
         if pause is None or time.monotonic() > deadline:
             return processes
         time.sleep(pause)
-    return []
 
 
 def _stopped(processes: list[Process], find: Callable[[], Iterable[Process]]) -> list[Process]:

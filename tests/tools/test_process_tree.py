@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from agentcli.tools import process_tree
-from agentcli.tools.process_tree import Mark, command_of, find_tree, kill_all, send_to_group, still_alive
+from agentcli.tools.process_tree import Mark, Process, command_of, find_tree, kill_all, send_to_group, still_alive
 from tests.tools.conftest import Tools
 from tests.tools.processes import with_variable
 from tests.waiting import wait_until
@@ -101,3 +101,15 @@ async def test_commands_work_where_there_is_no_proc(finder: str, tools: Tools) -
     assert [child.command for child in answer.details.background] == ["sleep 37.4"]
     await tools.toolset.close()
     wait_until(lambda: not with_variable("NO_PROC_TEST", value))
+
+
+def test_one_that_a_look_has_missed_is_killed_by_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (Process(pid, 1, pid, pid, 0, is_marked=True) for pid in (1_000_001, 1_000_002))
+    killed: list[int] = []
+    monkeypatch.setattr(
+        process_tree, "_send_to_all", lambda processes, number: killed.extend(each.pid for each in processes)
+    )
+    looks = iter([[one], [one], [], [other], [other], [], [], []])
+    assert kill_all(lambda: next(looks)) == []
+    assert set(killed) == {one.pid, other.pid}
+    assert next(looks, None) is None
