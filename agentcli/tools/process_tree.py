@@ -22,7 +22,7 @@ _AT_WORK_S = 0.05
 """What lies between fork and exec takes less of the processor than this."""
 _FREEZE_ROUNDS = 20
 _KILL_AT_MOST_S = 10.0
-_LOOKS_IN_VAIN = 3
+_LOOKS_IN_VAIN = 8
 _KILL_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.128, 0.128)
 
 
