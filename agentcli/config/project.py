@@ -91,7 +91,7 @@ def _readable(name: str, cwd: Path, fence: ProjectFence, notices: list[str]) -> 
         except OSError as error:
             notices.append(f"{path} cannot be read, so it is ignored: {error.strerror}")
             continue
-        if os.path.realpath(path) != os.path.realpath(folder) + os.sep + name:
+        if os.path.realpath(path) != os.path.join(os.path.realpath(folder), name):  # noqa: PTH118
             notices.append(f"{path} is ignored: it is a link, and could be borrowed from a folder that is trusted")
             continue
         yield name, path, data

@@ -404,6 +404,9 @@ def test_a_trusted_file_is_borrowed_by_no_link_and_runs_what_lies_beside_it(repo
     assert settings.shell == f"{root}/tools/sh"
     assert settings.providers["mine"].api_key_command == f"cd {root} && sh ./key.sh"
     assert load(root).settings.providers == settings.providers
+    (root / "key.sh").write_bytes(b"#" * (17 << 20))
+    trust(file, file.read_bytes())
+    assert "not trusted" in load(repo).settings.warnings[0], "nor what cannot be read whole"
     (root / "key.sh").write_text("echo two")
     assert "not trusted" in load(repo).settings.warnings[0], "a script that it names is a part of it"
     trust(file, file.read_bytes())
