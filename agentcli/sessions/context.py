@@ -41,7 +41,7 @@ class ModelChoice(Struct, frozen=True):
 
     def is_of(self, message: AssistantMessage) -> bool:
         """Whether this model wrote it."""
-        return (self.provider, self.model_id) == (message.provider, message.model)
+        return self.model_id == message.model and self.provider == message.provider
 
 
 class SessionContext(Struct, frozen=True):
@@ -77,13 +77,15 @@ def build_session_context(
     active_tool_names: list[str] | None = None
     for entry in path:
         match entry:
+            case MessageEntry():  # first: nearly all are these
+                message = entry.message
+                if isinstance(message, AssistantMessage) and (model is None or not model.is_of(message)):
+                    model = ModelChoice(message.provider, message.model)
             case ThinkingLevelChangeEntry():
                 thinking_level = entry.thinking_level
             case ModelChangeEntry():
                 thinks = None if entry.thinks is UNSET else entry.thinks
                 model = ModelChoice(entry.provider, entry.model_id, thinks)
-            case MessageEntry(message=AssistantMessage() as message) if model is None or not model.is_of(message):
-                model = ModelChoice(message.provider, message.model)
             case ActiveToolsChangeEntry():
                 active_tool_names = list(entry.active_tool_names)
             case _:
@@ -94,8 +96,11 @@ def build_session_context(
     messages: list[AgentMessage] = []
     kept = 0
     for index, entry in enumerate(entries):
-        messages += entry_to_messages(entry, index, entries, options)
-        if entry.id in older:
+        if isinstance(entry, MessageEntry):  # nearly all are these
+            messages.append(entry.message)
+        else:
+            messages += entry_to_messages(entry, index, entries, options)
+        if older and entry.id in older:
             kept = len(messages)
     return SessionContext(with_own_ids(messages), thinking_level, model, active_tool_names, kept)
 

@@ -132,7 +132,7 @@ class JsonlSessionStorage(SessionStorage):
         self._connect(line.head for line in found if line.head is not None)
         self._lines = dict(zip(self._heads, found, strict=True))
         self._settle()
-        named = [self._lines[head.id].offset for head in self._heads.values() if head.type == "session_info"]
+        named = [line.offset for line in found if line.head is not None and line.head.type == "session_info"]
         self._named_at = max(named, default=0)
         if unreadable:
             count = "1 line" if unreadable == 1 else f"{unreadable} lines"

@@ -60,15 +60,21 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
             break
         filled += count
         start = len(BOM) if base == 0 and buffer.startswith(BOM) else 0
-        lines: list[tuple[int, int, re.Match[bytes] | None]] = []
         first = start
+        ends: list[int] = []
+        heads: list[re.Match[bytes] | None] = []
+        odd = 0
         while (end := buffer.find(b"\n", start, filled)) >= 0:
-            found = _HEAD.match(buffer, start, end)
-            lines.append((start, end, found if buffer[end - 1] == _BRACE else None))
+            found = _HEAD.match(buffer, start, end) if buffer[end - 1] == _BRACE else None
+            if found is None:
+                odd += 1
+            ends.append(end)
+            heads.append(found)
             start = end + 1
         # One search of all is half the time of one of each.
-        has_one_each = buffer.count(_PLACE, first, start) == len(lines) and all(found for _, _, found in lines)
-        for begin, end, found in lines:
+        has_one_each = not odd and buffer.count(_PLACE, first, start) == len(ends)
+        begin = first
+        for end, found in zip(ends, heads, strict=True):
             if found is not None and (has_one_each or buffer.find(_PLACE, found.end(), end) < 0):
                 raw_type, raw, raw_parent = found.groups()
                 type = types.get(raw_type) or types.setdefault(raw_type, raw_type.decode())
@@ -77,6 +83,7 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
                 yield ScannedLine(base + begin, end - begin, EntryHead(type, last_id, parent))
             elif (line := bytes(buffer[begin:end])).strip():
                 yield from _scan_odd(line, base + begin, has_newline=True)
+            begin = end + 1
         buffer[: filled - start] = buffer[start:filled]
         filled -= start
         base += start
