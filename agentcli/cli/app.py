@@ -26,6 +26,7 @@ def main(
     no_session: options.NoSession = False,
     cwd: options.Cwd = None,
     permission_mode: options.Mode = None,
+    sandbox: options.Sandbox = None,
     trust: options.Trust = False,
     no_mouse: options.NoMouse = False,
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
@@ -38,8 +39,10 @@ def main(
     if context.invoked_subcommand is None:
         from agentcli.cli.chat import open_chat
 
-        raise typer.Exit(open_chat(model, continue_, session, no_session, cwd, permission_mode, trust, no_mouse))
-    if model or continue_ or session or no_session or cwd or permission_mode or trust or no_mouse:
+        raise typer.Exit(
+            open_chat(model, continue_, session, no_session, cwd, permission_mode, sandbox, trust, no_mouse)
+        )
+    if model or continue_ or session or no_session or cwd or permission_mode or sandbox or trust or no_mouse:
         context.fail("options of the app stand alone; put those of a command after the command")
 
 

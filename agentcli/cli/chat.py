@@ -18,12 +18,13 @@ def open_chat(
     no_session: options.NoSession = False,
     cwd: options.Cwd = None,
     permission_mode: options.Mode = None,
+    sandbox: options.Sandbox = None,
     trust: options.Trust = False,
     no_mouse: options.NoMouse = False,
 ) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the app needs a terminal", hint='for one prompt: agentcli run "what to do"')
-    settings = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
+    settings = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust, sandbox)
     # A broken file is no reason not to start: the app says so, and nothing writes to it.
     settings = replace(settings, load=partial(load_configuration, trust=trust, lenient=True))
     theme, mouse = _looks()

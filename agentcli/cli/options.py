@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from agentcli.cli.declare import option
-from agentcli.config.settings import PermissionMode
+from agentcli.config.settings import PermissionMode, SandboxMode
 from agentcli.headless.output_format import OutputFormat
 
 Model = Annotated[
@@ -22,6 +22,9 @@ Trust = Annotated[
 Mode = Annotated[
     PermissionMode | None,
     option("--permission-mode", help="Whether calls that no rule speaks of are asked, run, or only look."),
+]
+Sandbox = Annotated[
+    SandboxMode | None, option("--sandbox", help="What the agent's commands may write to (see agentcli doctor).")
 ]
 MaxTurns = Annotated[
     int | None, option("--max-turns", min=1, metavar="N", help="Stop after so many answers of the model: exit 3.")

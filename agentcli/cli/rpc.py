@@ -17,6 +17,7 @@ def rpc(
     max_cost: options.MaxCost = None,
     timeout: options.Timeout = None,
     permission_mode: options.Mode = None,
+    sandbox: options.Sandbox = None,
     trust: options.Trust = False,
     schema: Annotated[bool, option("--schema", help="Print the JSON Schema of every message, and end.")] = False,
 ) -> int:
@@ -36,6 +37,6 @@ def rpc(
     from agentcli.cli.runtime_options import runtime_options, with_limits
     from agentcli.headless.rpc import run_rpc
 
-    asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
+    asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust, sandbox)
     limited = with_limits(asked, max_turns, max_tokens, max_cost, timeout)
     return run(run_rpc(replace(limited, answers_permissions=True)))

@@ -23,6 +23,7 @@ def run(
     max_cost: options.MaxCost = None,
     timeout: options.Timeout = None,
     permission_mode: options.Mode = None,
+    sandbox: options.Sandbox = None,
     trust: options.Trust = False,
 ) -> int:
     """Work once on a prompt: the answer on stdout, the rest on stderr.
@@ -40,7 +41,7 @@ def run(
     from agentcli.cli.runtime_options import runtime_options, with_limits
     from agentcli.headless.run import RunOptions, run_once, told_shortage
 
-    asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust)
+    asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust, sandbox)
     limited = with_limits(asked, max_turns, max_tokens, max_cost, timeout)
     code = run_loop(run_once(prompt or [], RunOptions(runtime=limited, output=output, schema=schema)))
     return told_shortage(code)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import UsageError
 from agentcli.config.configuration import load_configuration
-from agentcli.config.settings import PermissionMode
+from agentcli.config.settings import PermissionMode, SandboxMode
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 
@@ -21,11 +21,13 @@ def runtime_options(
     cwd: Path | None,
     permission_mode: PermissionMode | None,
     trust: bool,
+    sandbox: SandboxMode | None,
 ) -> RuntimeOptions:
     """Each as the option of its name says."""
     return RuntimeOptions(
         load=partial(load_configuration, trust=trust),
         permission_mode=permission_mode,
+        sandbox=sandbox,
         model=model,
         session=SessionChoice(continue_=continue_, reference=session, in_memory=no_session, cwd=cwd),
     )

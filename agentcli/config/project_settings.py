@@ -9,13 +9,16 @@ from typing import Any
 
 from agentcli.config.settings import RULE, RetrySettings
 
-SAFE_KEYS = frozenset({"thinking_level", "steering_mode", "follow_up_mode", "retry", "compaction", "permissions"})
-"""What an untrusted file may set, the last two of these only to be stricter: it runs nothing and allows nothing.
+SAFE_KEYS = frozenset(
+    {"thinking_level", "steering_mode", "follow_up_mode", "retry", "compaction", "permissions", "sandbox"}
+)
+"""What an untrusted file may set, `retry`, `permissions` and `sandbox` only to be stricter: it runs and allows nothing.
 
 `model` is not among them: it says where the conversation goes, and `scripted:FILE` would say what to run.
 """
 
 _STRICTNESS = ("auto", "ask", "read-only")
+_SANDBOX_STRICTNESS = ("off", "workspace", "read-only")
 
 
 def place_of(path: Path) -> Path:
@@ -31,6 +34,13 @@ def placed(table: dict[str, Any], folder: Path, cwd: Path) -> dict[str, Any]:
         table["permissions"] = {
             key: [placed_rule(rule, folder) for rule in value] if key in ("allow", "ask", "deny") else value
             for key, value in permissions.items()
+        }
+    if isinstance(sandbox := table.get("sandbox"), dict):
+        table["sandbox"] = {
+            key: [_placed_path(name, folder) for name in value]
+            if key in ("writable", "hidden") and isinstance(value, list)
+            else value
+            for key, value in sandbox.items()
         }
     shell = table.get("shell")
     if isinstance(shell, str) and "/" in shell and not shell.startswith(("/", "~")):
@@ -51,6 +61,10 @@ def placed_rule(rule: str, folder: Path) -> str:
         folder, pattern = folder.parent, pattern[3:]
     start = re.sub(r"([*?\[\]{}\\])", r"\\\1", str(folder).rstrip("/"))
     return f"{found['tool']}({start}/{pattern})" if pattern not in ("", ".") else f"{found['tool']}({start})"
+
+
+def _placed_path(name: Any, folder: Path) -> Any:
+    return str(folder / name) if isinstance(name, str) and not name.startswith(("/", "~")) else name
 
 
 def _placed_provider(provider: Any, folder: Path) -> Any:
@@ -100,7 +114,21 @@ def tightened(table: dict[str, Any], before: Mapping[str, Any]) -> tuple[dict[st
             permissions["mode"] = mode
         ignored += [f"permissions.{key}" for key in kept["permissions"] if key not in permissions]
         kept["permissions"] = permissions
+    if isinstance(kept.get("sandbox"), dict):
+        sandbox = _closer(kept["sandbox"], before)
+        ignored += [f"sandbox.{key}" for key in kept["sandbox"] if key not in sandbox]
+        kept["sandbox"] = sandbox
     return kept, ignored
+
+
+def _closer(sandbox: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """A stricter mode, and no network."""
+    mode, usual = sandbox.get("mode"), _get(before, "sandbox", "mode") or "off"
+    kept: dict[str, Any] = {}
+    if mode in _SANDBOX_STRICTNESS and usual in _SANDBOX_STRICTNESS:
+        is_closer = _SANDBOX_STRICTNESS.index(mode) > _SANDBOX_STRICTNESS.index(usual)
+        kept = {"mode": mode} if is_closer else {}
+    return kept | ({"network": "off"} if sandbox.get("network") == "off" else {})
 
 
 def _lowered(retry: dict[str, Any], before: Any) -> dict[str, Any]:

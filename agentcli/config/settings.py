@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
@@ -98,6 +98,29 @@ class PermissionSettings(Struct, frozen=True, kw_only=True):
     deny: list[str] = []
 
 
+class SandboxMode(StrEnum):
+    """What the commands of the agent may write to."""
+
+    OFF = "off"
+    """What the person may."""
+    WORKSPACE = "workspace"
+    """The working folder and a private `/tmp`."""
+    READ_ONLY = "read-only"
+    """A private `/tmp`."""
+
+
+class SandboxSettings(Struct, frozen=True, kw_only=True):
+    """`[sandbox]`: the fence around the commands of the agent. If nothing here can be one, agentcli does not start."""
+
+    mode: SandboxMode = SandboxMode.OFF
+    network: Literal["off", "on"] | list[str] = "off"
+    """Or the hosts that may be reached: names, or `*.name`; another one is asked about."""
+    writable: list[str] = []
+    """Files and folders that may be written to besides."""
+    hidden: list[str] = []
+    """Files and folders that cannot be read, on top of `~/.agentcli` and the usual places of keys."""
+
+
 class Notify(StrEnum):
     """How the person is told that a run of some length has ended."""
 
@@ -135,6 +158,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     compaction: CompactionSettings = CompactionSettings()
     providers: dict[str, ProviderSettings] = {}
     permissions: PermissionSettings = PermissionSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     models: dict[str, dict[str, Any]] = {}
     """`[models."provider/id"]`: fields of a model that differ from the catalog's, or a model it lacks."""
     theme: str | None = None

@@ -28,6 +28,7 @@ from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOO
 if TYPE_CHECKING:
     from agentcli.runtime.permission_gate import PermissionGate
     from agentcli.runtime.slash_commands import SlashCommand, SlashCommands
+    from agentcli.tools.sandbox.sandbox import Sandbox
 
 MAX_BYTES = 1 << 20
 """Of the user's `SYSTEM.md` and of a list of entry points."""
@@ -43,6 +44,8 @@ class Additions:
         self.api = ExtensionApi(cwd)
         self.notices: list[str] = []
         self.mode = mode_of(options, settings)
+        self.sandbox: Sandbox | None = None
+        """What commands run in; set before `attach`."""
         self._cwd = cwd
         self._options = options
         self._settings = settings
@@ -114,7 +117,7 @@ class Additions:
         rules = self._settings.permissions
         if self._gate is not None:
             self._gate.permissions.mode = mode
-        elif mode != PermissionMode.AUTO or rules.deny or rules.ask:
+        elif mode != PermissionMode.AUTO or rules.deny or rules.ask or self.sandbox is not None:
             self._make_gate()
         if self._agent is not None:
             self._agent.before_tool_call = self.api.before_hook
@@ -163,7 +166,12 @@ class Additions:
         from agentcli.runtime.permissions import Permissions
 
         permissions = Permissions(
-            self.mode, self._settings.permissions, self._cwd, self._free_folders, self._settings.shell
+            self.mode,
+            self._settings.permissions,
+            self._cwd,
+            self._free_folders,
+            self._settings.shell,
+            self.sandbox.policy if self.sandbox is not None else None,
         )
         permissions.add_all(self.session_rules)
         self._gate = PermissionGate(

@@ -1,9 +1,10 @@
 """Foundation: what a runtime stands on, opened and chosen: folder, session, settings, model, tools, additions."""
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
 from agentcli.config.masking import key_names, mask, password_in, remember_environment, remember_key
 from agentcli.config.paths import home, require_home, sessions_folder
-from agentcli.config.settings import Settings
+from agentcli.config.settings import SandboxMode, Settings
 from agentcli.config.variables import expand_variables
 from agentcli.providers.catalog import Catalog
 from agentcli.providers.http import HttpClients
@@ -32,6 +33,9 @@ from agentcli.sessions.context import SessionContext
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
 from agentcli.tools.toolset import ToolOptions, Toolset, create_toolset
+
+if TYPE_CHECKING:
+    from agentcli.tools.sandbox.sandbox import Sandbox
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.I)
 
@@ -85,6 +89,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     decision = choose_model(catalog, settings, options.model, context, options.thinking_level)
     tool_options = _tool_options(settings, cwd, hidden | key_names())
     tool_options.image_input = "image" in decision.model.input
+    tool_options.sandbox = additions.sandbox = _sandbox(options, cwd)
     toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
     tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()
     client = StreamClient(
@@ -144,6 +149,18 @@ def _tool_options(settings: Settings, cwd: Path, hidden: frozenset[str]) -> Tool
         bash_timeout_s=settings.bash_timeout,
         spill_dir=home() / "spill",
     )
+
+
+def _sandbox(options: RuntimeOptions, cwd: Path) -> "Sandbox | None":
+    """The sandbox that was asked for, ready. Raises ConfigError if there can be none."""
+    settings = options.settings.sandbox
+    mode = options.sandbox or settings.mode
+    if mode == SandboxMode.OFF:
+        return None
+    from agentcli.runtime.sandboxing import sandbox_policy
+    from agentcli.tools.sandbox.sandbox import Sandbox
+
+    return Sandbox(sandbox_policy(mode, settings, cwd), home() / "spill" / f"sandbox-{os.getpid()}")
 
 
 def _shell(name: str | None, cwd: Path) -> Path | None:

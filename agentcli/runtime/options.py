@@ -9,7 +9,7 @@ from msgspec import Struct
 from agentcli.agent.context import StreamFn
 from agentcli.agent.models import ThinkingLevel
 from agentcli.config.configuration import Configuration
-from agentcli.config.settings import PermissionMode, Settings
+from agentcli.config.settings import PermissionMode, SandboxMode, Settings
 from agentcli.runtime.session_choice import SessionChoice
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class RuntimeOptions(Struct, frozen=True, kw_only=True):
     """Asks the model in place of the providers, for programs that bring their own."""
     permission_mode: PermissionMode | None = None
     """None is what the settings say, else `ask` where a person can answer and `auto` elsewhere."""
+    sandbox: SandboxMode | None = None
+    """None is what the settings say."""
     answers_permissions: bool = False
     """Whether the caller shows `permission_request` and calls `answer_permission`. Else asking is denying."""
     extensions: bool = True

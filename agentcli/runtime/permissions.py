@@ -8,6 +8,7 @@ Rules against a command or a path stop mistakes, not somebody who wants around t
 """
 
 import contextlib
+import copy
 import os
 import re
 import shlex
@@ -26,6 +27,7 @@ from agentcli.tools.toolset import READ_ONLY_TOOL_NAMES
 
 if TYPE_CHECKING:
     from agentcli.runtime.command_parts import CommandPart
+    from agentcli.tools.sandbox.policy import SandboxPolicy
 
 PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "find", "ls"})
 
@@ -73,6 +75,7 @@ class Permissions:
     cwd: the working folder.
     free_folders: folders outside of it that may be looked into unasked: skills, long outputs.
     shell: the one that runs commands; None is bash.
+    sandbox: what the one allows that commands run in; they need not be asked about then, unless a rule says so.
 
     Raises:
         ConfigError: a rule is none.
@@ -85,8 +88,10 @@ class Permissions:
         cwd: Path,
         free_folders: Iterable[Path] = (),
         shell: str | None = None,
+        sandbox: "SandboxPolicy | None" = None,
     ) -> None:
         self.mode = mode
+        self._sandbox = sandbox
         self._other_shell = shell if shell and Path(shell).name not in _LIKE_BASH else None
         self._cwd = cwd
         self._root = Path(os.path.realpath(cwd))
@@ -121,6 +126,17 @@ class Permissions:
     def _judge_bash(self, arguments: dict[str, Any]) -> Judgement:
         if arguments.get("job"):
             return ALLOWED
+        if self._sandbox is None:
+            return self._judge_command(arguments)
+        if arguments.get("unsandboxed"):
+            judgement = self._judge_command(arguments)
+            outside = Judgement(Verdict.ASK, str(arguments.get("command", "")), "it is to run outside the sandbox")
+            return judgement if judgement.verdict == Verdict.DENY else outside
+        inside = copy.copy(self)
+        inside.mode = PermissionMode.AUTO
+        return inside._judge_command(arguments)
+
+    def _judge_command(self, arguments: dict[str, Any]) -> Judgement:
         text = str(arguments.get("command", ""))
         bare = self._speaking("bash", bare=True)
         whole = self._decide(bare, Verdict.ALLOW, text, [])
@@ -253,8 +269,16 @@ class Permissions:
         looks = tool in READ_ONLY_TOOL_NAMES and all(self._is_free(path) for path in resolved)
         if self.mode != PermissionMode.ASK or (looks and resolved):
             default = Verdict.ALLOW
+        if default == Verdict.ALLOW and self._sandbox is not None and not self._is_in_sandbox(tool, resolved):
+            default = Verdict.ASK
         shown = str(resolved[0]) if resolved and not self._is_free(resolved[0]) else name
         return self._decide(speaking, default, f"{tool} {shown}", _rules_for_path(tool, resolved, self._root))
+
+    def _is_in_sandbox(self, tool: str, paths: Sequence[Path]) -> bool:
+        """Whether a file tool does what a command in the sandbox could do too, but for its `/tmp`."""
+        assert self._sandbox is not None
+        may = self._sandbox.may_read if tool in READ_ONLY_TOOL_NAMES else self._sandbox.may_write
+        return all(may(path) for path in paths)
 
     def _decide(self, speaking: Sequence[Rule], default: Verdict, about: str, suggested: list[str]) -> Judgement:
         for verdict in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW):

@@ -53,7 +53,7 @@ class PersonCommands:
         check_command(command)
         self._controller = AbortController()
         live = _LiveOutput(self._agent, f"c{next(self._numbers)}")
-        started = self._commands.launch(command, live.take)
+        started = self._commands.launch(command, live.take, outside=True)
         self.is_running, self._current = True, command
         task = asyncio.ensure_future(self._see_through(started, live, exclude_from_context, self._controller.signal))
         self._tasks.add(task)

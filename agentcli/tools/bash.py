@@ -24,6 +24,7 @@ from agentcli.tools.exit_status import exit_code_of, exit_line, signal_of
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.output_rate import BYTES_PER_S
 from agentcli.tools.process_tree import Process, command_of
+from agentcli.tools.sandbox.refusal import refusal_line
 from agentcli.tools.shell_command import ShellCommand
 from agentcli.tools.spill import SpillFolder
 from agentcli.tools.truncate import Truncation, size
@@ -47,6 +48,13 @@ class BashToolInput(Struct, omit_defaults=True):
     background: Annotated[bool, Meta(description="start a job and return its id")] | None = None
     job: Annotated[str, Meta(description="id: show what is new of this job, command stays empty")] | None = None
     kill: Annotated[bool, Meta(description="end the job")] | None = None
+    unsandboxed: (
+        Annotated[
+            bool,
+            Meta(description="run it outside the sandbox, once that has refused what is needed; the person is asked"),
+        ]
+        | None
+    ) = None
 
 
 class BackgroundProcess(Struct, frozen=True):
@@ -102,7 +110,7 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
         if arguments.job:
             return await _look_after(table, arguments, timeout, signal)
         check_command(arguments.command)
-        command = table.launch(arguments.command, _shower(on_update))
+        command = table.launch(arguments.command, _shower(on_update), outside=bool(arguments.unsandboxed))
         if arguments.background:
             return await _start_job(table, command, timeout)
         end = await run_to_end(table, command, timeout or options.bash_timeout_s, signal)
@@ -111,7 +119,7 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
     return AgentTool(
         name="bash",
         label="Bash",
-        description=DESCRIPTION,
+        description=_description(options),
         parameters=_parameters(options),
         prepare_arguments=_prepare,
         execute=execute,
@@ -123,7 +131,17 @@ def _parameters(options: ToolOptions) -> dict[str, Any]:
     parameters = parameters_of(BashToolInput)
     timeout = parameters["properties"]["timeout"]
     timeout["description"] = f"{timeout['description']}; default {options.bash_timeout_s:g}"
+    if options.sandbox is None:
+        del parameters["properties"]["unsandboxed"]
     return parameters
+
+
+def _description(options: ToolOptions) -> str:
+    if options.sandbox is None:
+        return DESCRIPTION
+    sandbox = options.sandbox
+    own = "; other tools do not see its /tmp" if sandbox.back_end.tmp == "/tmp" else ""
+    return f"{DESCRIPTION} Commands run in a sandbox: {sandbox.policy.describe(sandbox.back_end.tmp)}{own}."
 
 
 def _prepare(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -223,6 +241,9 @@ def _ended(table: Commands, command: ShellCommand) -> CommandEnd:
     snapshot = command.output.take_new()
     return_code = command.return_code or 0
     lines = [command.end_note or exit_line(return_code)]
+    if command.sandbox is not None and return_code and not command.end_note:
+        lines.append(refusal_line(snapshot.text))
+    lines += _sandbox_notes(command)
     details = _details(command, snapshot)
     left = command.left
     if left.processes and not command.end_note:
@@ -247,7 +268,11 @@ def _stopped(command: ShellCommand, how: str, *, was_aborted: bool) -> CommandEn
     details = _details(command, snapshot)
     details.aborted = was_aborted
     details.timed_out = not was_aborted
-    return CommandEnd(snapshot, details, [how], True)
+    return CommandEnd(snapshot, details, [how, *_sandbox_notes(command)], True)
+
+
+def _sandbox_notes(command: ShellCommand) -> list[str]:
+    return command.sandbox.take_notes() if command.sandbox is not None else []
 
 
 async def _start_job(table: Commands, command: ShellCommand, seconds: float | None) -> AgentToolResult:

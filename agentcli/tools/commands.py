@@ -66,8 +66,14 @@ class Commands:
         """Shells, with what they read at their start, that have run a command."""
         self._watchers: set[asyncio.Task[None]] = set()
 
-    def launch(self, text: str, on_output: Callable[[Snapshot], None] | None = None) -> ShellCommand:
-        """Start a command in the working folder. Raises `ToolError` if that is not there, or no thread is."""
+    def launch(
+        self, text: str, on_output: Callable[[Snapshot], None] | None = None, *, outside: bool = False
+    ) -> ShellCommand:
+        """Start a command in the working folder. Raises `ToolError` if that is not there, or no thread is.
+
+        Args:
+            outside: not in the sandbox, if there is one.
+        """
         from agentcli.tools.own_process import hide_keys  # with the first command
 
         options = self._options
@@ -75,7 +81,7 @@ class Commands:
         self._drop_ended()
         self._count += 1
         mark = Mark(self._mark_name, str(self._count))
-        start = self._start_of(text, mark)
+        start = self._start_of(text, mark, outside=outside)
         command = ShellCommand(
             text,
             start,
@@ -121,6 +127,8 @@ class Commands:
             command.abandon()
         if self._count:
             await to_thread(self._kill_marked)
+        if self._options.sandbox is not None:
+            await to_thread(self._options.sandbox.close)
         self._living.clear()
         self.jobs.clear()
 
@@ -130,6 +138,8 @@ class Commands:
             command.kill_now()
         if self._count:
             self._kill_marked()
+        if self._options.sandbox is not None:
+            self._options.sandbox.close()
 
     def _drop_ended(self) -> None:
         """Let go of commands whose last process has ended; of ended jobs that nobody asked about, keep the newest."""
@@ -152,15 +162,18 @@ class Commands:
     def _shell(self) -> str:
         return str(self._options.shell or default_shell())
 
-    def _start_of(self, text: str, mark: Mark) -> ShellStart:
+    def _start_of(self, text: str, mark: Mark, *, outside: bool) -> ShellStart:
         shell = self._shell()
+        sandbox = None if outside else self._options.sandbox
         env = {**environment(self._options), mark.name: mark.value}
+        if sandbox is not None:
+            env = sandbox.environment(env)
         folder = self._folder_for(text)
         try:
             arguments, script = arguments_for(shell, text, self._spill)
         except OSError as error:
             raise start_failure(error, env) from None
-        return ShellStart(shell, arguments, folder, env, script)
+        return ShellStart(shell, arguments, folder, env, script, sandbox)
 
     def _prove(self, start: ShellStart) -> None:
         """Make sure, once, that a shell that was chosen, or reads a chosen file, runs what it is given."""

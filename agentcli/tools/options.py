@@ -1,8 +1,12 @@
 """ToolOptions: all that the tools are told from outside."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from agentcli.tools.sandbox.sandbox import Sandbox
 
 
 class ToolOptions(Struct, kw_only=True):
@@ -16,6 +20,8 @@ class ToolOptions(Struct, kw_only=True):
     """Variables that commands get on top of the environment of agentcli; they win over everything else."""
     shell: Path | None = None
     """The shell that runs commands; None takes `/bin/bash`, then `bash` or `sh` from PATH."""
+    sandbox: "Sandbox | None" = None
+    """What the commands of the model run in; None is nothing."""
     bash_timeout_s: float = 300.0
     """How long a command may run if its call does not say."""
     search_timeout_s: float = 60.0

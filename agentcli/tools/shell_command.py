@@ -17,6 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import ToolError
 from agentcli.agent.threads import to_thread
@@ -36,6 +37,9 @@ from agentcli.tools.process_tree import (
 )
 from agentcli.tools.shell_start import ShellStart, start_failure
 from agentcli.tools.spill import SpillFolder
+
+if TYPE_CHECKING:
+    from agentcli.tools.sandbox.sandbox import Sandbox
 
 UPDATE_INTERVAL_S = 0.05
 QUIET_S = 0.1
@@ -116,6 +120,10 @@ class ShellCommand:
         self._is_settled = self._is_closing = False
         self._has_let_go = False
         """The shell has exited and nothing holds its output; `closed` tells so a moment later."""
+
+    @property
+    def sandbox(self) -> "Sandbox | None":
+        return self._start.sandbox
 
     @property
     def duration_s(self) -> float:
@@ -241,6 +249,8 @@ class ShellCommand:
         if not self._is_closing:
             self._tell(_set, self.closed)
         self._watch_group()
+        if self._start.sandbox is not None and self.pid:
+            self._start.sandbox.check(is_over=True)
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
@@ -345,6 +355,8 @@ class ShellCommand:
         """Tell that the command is settled; `others` come true at the same moment."""
         self._is_settled = True
         self._is_closing = bool(others)
+        if self._start.sandbox is not None:
+            self._start.sandbox.check(is_over=False)
         self.left = self._left_running()
         self._seen |= {process.pid: process for process in self.left.processes}
         self._tell(_set, self.settled, *others)

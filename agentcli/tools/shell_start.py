@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,6 +14,9 @@ from agentcli.agent.threads import shortage
 from agentcli.tools.process_limit import few_processes
 from agentcli.tools.spill import SpillFolder
 from agentcli.tools.truncate import size
+
+if TYPE_CHECKING:
+    from agentcli.tools.sandbox.sandbox import Sandbox
 
 _LONG_COMMAND = 100_000
 """Bytes. Linux takes no single argument over 128 KiB; a longer command goes through a file."""
@@ -29,21 +33,30 @@ class ShellStart(Struct, frozen=True):
     env: dict[str, str]
     script: bytes = b""
     """What the shell reads from its standard input before that becomes empty."""
+    sandbox: "Sandbox | None" = None
+    """What it is started in."""
 
     @property
     def argv(self) -> list[str]:
         return [os.path.basename(self.shell), *self.arguments]  # noqa: PTH119 (the name alone is in messages)
 
     def spawn(self, spill: SpillFolder) -> "subprocess.Popen[bytes]":
-        """Start it in a session of its own. Raises `OSError`."""
+        """Start it in a session of its own. Raises `OSError`, and `ToolError` if the sandbox is no more."""
+        argv, program, folder, inherited = self.argv, self.shell, self.cwd, ()
+        if self.sandbox is not None:
+            # A shell calls itself by what follows its text.
+            name = [self.argv[0]] if self.arguments[0] == "-c" and self.argv[0] in _TAKES_A_SCRIPT else []
+            launch = self.sandbox.launch([self.shell, *self.arguments, *name], self.cwd)
+            argv, program, folder, inherited = launch.argv, launch.argv[0], Path("/"), launch.descriptors
         descriptor = _file_with(self.script, spill) if self.script else subprocess.DEVNULL
         try:
             with few_processes():
                 return subprocess.Popen(
-                    self.argv,
-                    executable=self.shell,
-                    cwd=self.cwd,
+                    argv,
+                    executable=program,
+                    cwd=folder,
                     env=self.env,
+                    pass_fds=inherited,
                     stdin=descriptor,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,

@@ -1,0 +1,39 @@
+"""Back ends: what enforces a policy. Each says why it cannot, or turns a command into one that runs inside."""
+
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Unavailable(Exception):
+    """Why a back end does not work here, as a clause."""
+
+
+class Launch(Struct, frozen=True):
+    """How a process is started."""
+
+    argv: list[str]
+    """The first is the program."""
+    descriptors: tuple[int, ...] = ()
+    """Open files that it inherits."""
+
+
+class BackEnd(Protocol):
+    name: str
+    tmp: str
+    """The folder for temporary files, as commands see it."""
+    limits: str
+    """What it cannot do, as sentences; empty if it can do all."""
+
+    def start(self) -> None:
+        """Make it ready, and try it. Blocks. Raises Unavailable."""
+        ...
+
+    def launch(self, argv: list[str], cwd: Path) -> Launch:
+        """Blocks shortly. Raises Unavailable if it works no more."""
+        ...
+
+    def close(self) -> None:
+        """End everything that runs inside, as far as the back end can."""
+        ...

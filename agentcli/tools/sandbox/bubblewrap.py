@@ -1,0 +1,296 @@
+"""Bubblewrap: namespaces of Linux, set up once by `bwrap`; each command enters them by `nsenter`, in 2 ms.
+
+One file system, one `/tmp`, one network and one set of processes for all commands of a session: a server that one has
+started is reached by the next. The file system is read-only but for what the policy says; what is hidden is covered.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from agentcli.tools.sandbox.backend import Launch, Unavailable
+from agentcli.tools.sandbox.cgroup import Cgroup
+from agentcli.tools.sandbox.policy import SandboxPolicy
+
+_NS_GET_USERNS = 0xB701
+"""See ioctl_ns(2)."""
+_START_AT_MOST_S = 10.0
+_END_AT_MOST_S = 2.0
+_KEPT_OF_RUN = (
+    "/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system",
+    "/run/opengl-driver",
+)  # fmt: skip
+_PRIVATE = ("/tmp", "/var/tmp", "/dev/shm")
+_ENTER = 'cd -- "$0" && exec "$@"'
+_DROP = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
+_MOST_TMP_BYTES = 2 << 30
+
+
+class Bubblewrap:
+    name = "bubblewrap"
+    tmp = "/tmp"
+    limits = ""
+
+    def __init__(self, policy: SandboxPolicy) -> None:
+        self._policy = policy
+        self._programs: dict[str, str] = {}
+        self._holder: _Holder | None = None
+        self._earlier: list[_Holder] = []
+        """Of a working folder that was replaced by another; what runs in them goes on."""
+        self._cgroup = Cgroup()
+
+    @property
+    def listener(self) -> int | None:
+        """A listening TCP socket of the sandbox's own loopback, if the policy names hosts."""
+        return self._holder.listener if self._holder is not None else None
+
+    def start(self) -> None:
+        if not sys.platform.startswith("linux"):
+            raise Unavailable("it is for Linux")
+        for name in ("bwrap", "nsenter", *(["setpriv"] if os.geteuid() == 0 else [])):
+            self._programs[name] = _program(name, self._policy.cwd)
+        self._cgroup.make()
+        self._holder = _Holder(self._programs["bwrap"], self._policy)
+        try:
+            launch = self.launch(["/bin/sh", "-c", "exit 7"], Path("/"))
+            done = subprocess.run(
+                launch.argv, pass_fds=launch.descriptors, stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=_START_AT_MOST_S, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            self.close()
+            raise Unavailable(str(error)) from None
+        if done.returncode != 7:
+            self.close()
+            raise Unavailable(f"nsenter: {_last_line(done.stderr) or done.returncode}")
+
+    def launch(self, argv: list[str], cwd: Path) -> Launch:
+        holder = self._holder
+        if holder is None or not holder.is_of(self._policy.cwd):
+            if holder is not None:
+                self._earlier.append(holder)
+            holder = self._holder = _Holder(self._programs["bwrap"], self._policy)
+        enter = [self._programs["nsenter"], "-t", str(holder.pid), "-m", "-i", "-u", "-p", "--preserve-credentials"]
+        if not self._policy.network:
+            enter.append("-n")
+        descriptors: tuple[int, ...] = ()
+        if holder.outer < 0:
+            enter.append("-U")
+        else:
+            # The one that owns the file system, then the one of the person's own user in it.
+            enter.append(f"--user=/proc/self/fd/{holder.outer}")
+            enter += [self._programs["nsenter"], "-t", "1", "-U", "--preserve-credentials"]
+            descriptors = (holder.outer,)
+        if "setpriv" in self._programs:
+            enter += [self._programs["setpriv"], *_DROP]
+        return Launch([*self._cgroup.prefix(), *enter, "/bin/sh", "-c", _ENTER, str(cwd), *argv], descriptors)
+
+    def close(self) -> None:
+        for holder in (*self._earlier, self._holder):
+            if holder is not None:
+                holder.close()
+        self._earlier, self._holder = [], None
+        self._cgroup.remove()
+
+
+class _Holder:
+    """The sandbox itself: the process that keeps it, and how to get in. Raises Unavailable."""
+
+    def __init__(self, bwrap: str, policy: SandboxPolicy) -> None:
+        self.listener: int | None = None
+        self.outer = -1
+        """The user namespace that owns the file system, if it is not the one of the processes."""
+        self._identity = _identity(policy.cwd)
+        told, telling = os.pipe()
+        ours, theirs = _channel(policy.hosts is not None)
+        script = Path(__file__).with_name("holder.py").read_text("utf-8")
+        python = os.path.realpath(sys.executable)
+        argv = [bwrap, *arguments(policy), "--info-fd", str(telling), "--", python, "-I", "-S", "-c", script]
+        inherited = [telling]
+        if theirs is not None:
+            argv.append(str(theirs.fileno()))
+            inherited.append(theirs.fileno())
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={"PATH": "/usr/bin:/bin"},
+                pass_fds=inherited,
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(told)
+            raise Unavailable(str(error)) from None
+        finally:
+            os.close(telling)
+            if theirs is not None:
+                theirs.close()
+        try:
+            with os.fdopen(told, "rb") as file:
+                info = file.read()
+            assert self._process.stdout is not None
+            if not info or not self._process.stdout.read(1):
+                raise Unavailable(self._complaint())
+            self.pid = int(json.loads(info)["child-pid"])
+            if ours is not None:
+                self.listener = _received(ours)
+            self.outer = _owner(self.pid)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            if ours is not None:
+                ours.close()
+
+    def is_of(self, cwd: Path) -> bool:
+        """Whether it lives, and the working folder is still the one that it shows."""
+        return self._process.poll() is None and self._identity == _identity(cwd)
+
+    def close(self) -> None:
+        if self.outer >= 0:
+            os.close(self.outer)
+            self.outer = -1
+        if self.listener is not None:
+            with contextlib.suppress(OSError):
+                os.close(self.listener)
+            self.listener = None
+        for file in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if file is not None:
+                file.close()
+        try:
+            self._process.wait(_END_AT_MOST_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+    def _complaint(self) -> str:
+        assert self._process.stderr is not None
+        return _last_line(self._process.stderr.read()) or "it ended at once"
+
+
+def arguments(policy: SandboxPolicy) -> list[str]:
+    """What tells `bwrap` the policy. Later mounts cover earlier ones."""
+    found = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--as-pid-1"]
+    if not policy.network:
+        found.append("--unshare-net")
+    found += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    size = str(min(_MOST_TMP_BYTES, _memory() // 4))
+    for name in _PRIVATE:
+        if Path(name).is_dir() and not Path(name).is_symlink():
+            found += ["--size", size, "--perms", "1777", "--tmpfs", name]
+    covered = [Path(name) for name in _PRIVATE]
+    for name in ("/run", "/var/run"):
+        if Path(name).is_dir() and not Path(name).is_symlink():
+            found += ["--tmpfs", name]
+            covered.append(Path(name))
+    for name in _KEPT_OF_RUN:
+        found += ["--ro-bind-try", name, name]
+    folders, hidden = policy.folders(), policy.hidden_paths()
+    inside = [path for path in hidden if any(folder in path.parents for folder in folders)]
+    emptied: list[str] = []
+    for path in hidden:
+        if path not in inside and not _is_below(path, covered):
+            found += _covering(path, emptied)
+    covered += hidden
+    # agentcli's own Python may lie in a folder that is private.
+    for path in (Path(sys.base_prefix), *policy.shown):
+        if _is_below(path, covered) and path.exists():
+            found += ["--ro-bind", str(path), str(path)]
+    for path in folders:
+        found += ["--bind", str(path), str(path)]
+    for path in inside:
+        found += _covering(path, emptied)
+    for path in policy.git_folders():
+        # What is a mount of its own cannot be moved away.
+        found += ["--bind", str(path), str(path)]
+    for path in policy.protected():
+        found += ["--ro-bind", str(path), str(path)]
+    for path in _sockets():
+        if not _is_below(path, [*covered, *folders]):
+            found += ["--ro-bind", "/dev/null", str(path)]
+    for name in emptied:
+        found += ["--remount-ro", name]
+    return [*found, "--chdir", "/"]
+
+
+def _covering(path: Path, emptied: list[str]) -> list[str]:
+    if path.is_dir():
+        emptied.append(str(path))
+        return ["--size", "65536", "--perms", "0755", "--tmpfs", str(path)]
+    return ["--ro-bind", "/dev/null", str(path)]
+
+
+def _sockets() -> Iterator[Path]:
+    """Sockets with a name in the file system that somebody listens on: behind one may be anything (Docker)."""
+    with contextlib.suppress(OSError), open("/proc/net/unix", "rb") as file:  # noqa: PTH123
+        names = {line.rstrip(b"\n").split(b" ", 7)[-1] for line in file}
+        for name in sorted(name for name in names if name.startswith(b"/")):
+            path = Path(os.path.realpath(os.fsdecode(name)))
+            with contextlib.suppress(OSError, ValueError):
+                if stat.S_ISSOCK(path.stat().st_mode):
+                    yield path
+
+
+def _owner(pid: int) -> int:
+    """The user namespace that owns the file system of a process, open; -1 if the process is in that one."""
+    descriptor = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        owner = fcntl.ioctl(descriptor, _NS_GET_USERNS)
+    finally:
+        os.close(descriptor)
+    if os.fstat(owner).st_ino != os.stat(f"/proc/{pid}/ns/user").st_ino:  # noqa: PTH116
+        return owner
+    os.close(owner)
+    return -1
+
+
+def _channel(wanted: bool) -> tuple[socket.socket | None, socket.socket | None]:
+    return socket.socketpair() if wanted else (None, None)
+
+
+def _received(channel: socket.socket) -> int:
+    channel.settimeout(_START_AT_MOST_S)
+    _, descriptors, _, _ = socket.recv_fds(channel, 16, 1)
+    if not descriptors:
+        raise Unavailable("it made no listener")
+    return descriptors[0]
+
+
+def _program(name: str, cwd: Path) -> str:
+    """A program from PATH, and not one that the working folder has put there."""
+    places = [folder for folder in os.get_exec_path() if folder.startswith("/")]
+    places = [folder for folder in places if not _is_below(Path(os.path.realpath(folder)), [cwd])]
+    found = shutil.which(name, path=os.pathsep.join([*places, "/usr/bin", "/bin", "/usr/sbin", "/sbin"]))
+    if found is None:
+        raise Unavailable(f"{name} is not installed")
+    return found
+
+
+def _is_below(path: Path, folders: Sequence[Path]) -> bool:
+    return any(path == folder or folder in path.parents for folder in folders)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _last_line(data: bytes) -> str:
+    lines = data.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""

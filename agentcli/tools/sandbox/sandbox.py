@@ -1,0 +1,108 @@
+"""Sandbox: the back end that works here, and the commands that run in it."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentcli.agent.errors import ConfigError, ToolError
+from agentcli.tools.sandbox.backend import BackEnd, Launch, Unavailable
+from agentcli.tools.sandbox.guard import Guard
+from agentcli.tools.sandbox.policy import SandboxPolicy
+
+_TIES = (
+    "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY",
+    "WAYLAND_DISPLAY", "DOCKER_HOST", "CONTAINER_HOST", "TMUX", "STY",
+)  # fmt: skip
+"""Variables that name what listens outside."""
+
+
+class Sandbox:
+    """Args:
+    policy: what it allows.
+    private: a folder of this user's, for what a back end needs.
+    only: the name of the only back end that is tried.
+
+    Raises:
+        ConfigError: nothing on this system enforces it.
+    """
+
+    def __init__(self, policy: SandboxPolicy, private: Path, only: str | None = None) -> None:
+        self.policy = policy
+        self.refusals: list[str] = []
+        """Why a back end that comes first was not taken, a line each."""
+        # A signal handler may come upon its own thread in the middle of it.
+        self._lock = threading.RLock()
+        self._guard = Guard(policy)
+        self._running = 0
+        self._told: list[str] = []
+        self.back_end = self._first(private, only)
+
+    def launch(self, argv: list[str], cwd: Path) -> Launch:
+        """What starts a command inside. Blocks; raises ToolError."""
+        with self._lock:
+            if not self._running:
+                self._guard.note()
+            self._running += 1
+            try:
+                return self.back_end.launch(argv, cwd)
+            except Unavailable as error:
+                raise ToolError(
+                    f"The sandbox ({self.back_end.name}) works no more, so nothing was run: {error}",
+                    hint="see: agentcli doctor",
+                ) from None
+
+    def environment(self, env: dict[str, str]) -> dict[str, str]:
+        """An environment for inside: without ties to outside, with caches where they can be written to."""
+        kept = {name: value for name, value in env.items() if name not in _TIES}
+        tmp = self.back_end.tmp
+        caches = {"XDG_CACHE_HOME": f"{tmp}/.cache", "npm_config_cache": f"{tmp}/.npm"}
+        if self.policy.writable:
+            caches = {}  # the person has said where
+        return {**kept, **caches, "TMPDIR": tmp}
+
+    def check(self, *, is_over: bool) -> None:
+        """Put back what a command has changed that must stay as it is. Blocks.
+
+        Args:
+            is_over: whether nothing of the command runs any more.
+        """
+        with self._lock:
+            if is_over:
+                self._running = max(self._running - 1, 0)
+            self._told += self._guard.restore()
+
+    def take_notes(self) -> list[str]:
+        """What was put back since the last time, a line each."""
+        with self._lock:
+            told, self._told = self._told, []
+            return told
+
+    def close(self) -> None:
+        with self._lock:
+            self.back_end.close()
+            self._guard.restore()
+
+    def _first(self, private: Path, only: str | None) -> BackEnd:
+        for back_end in back_ends(self.policy, private):
+            if only not in (None, back_end.name):
+                continue
+            try:
+                back_end.start()
+            except Unavailable as error:
+                self.refusals.append(f"{back_end.name}: {error}")
+            else:
+                return back_end
+        raise ConfigError(
+            f"nothing on this system can be the sandbox that was asked for: {'; '.join(self.refusals)}",
+            hint="install bubblewrap, or run without one: --sandbox off",
+        )
+
+
+def back_ends(policy: SandboxPolicy, private: Path) -> Iterator[BackEnd]:
+    """Those that there are, the best first."""
+    from agentcli.tools.sandbox.bubblewrap import Bubblewrap
+
+    yield Bubblewrap(policy)
+    from agentcli.tools.sandbox.landlock import Landlock
+
+    yield Landlock(policy, private)
