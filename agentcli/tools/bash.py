@@ -24,7 +24,6 @@ from agentcli.tools.exit_status import exit_code_of, exit_line, signal_of
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.output_rate import BYTES_PER_S
 from agentcli.tools.process_tree import Process, command_of
-from agentcli.tools.sandbox.refusal import refusal_line
 from agentcli.tools.shell_command import ShellCommand
 from agentcli.tools.spill import SpillFolder
 from agentcli.tools.truncate import Truncation, size
@@ -242,6 +241,8 @@ def _ended(table: Commands, command: ShellCommand) -> CommandEnd:
     return_code = command.return_code or 0
     lines = [command.end_note or exit_line(return_code)]
     if command.sandbox is not None and return_code and not command.end_note:
+        from agentcli.tools.sandbox.refusal import refusal_line  # for those who have a sandbox
+
         lines.append(refusal_line(snapshot.text))
     lines += _sandbox_notes(command)
     details = _details(command, snapshot)

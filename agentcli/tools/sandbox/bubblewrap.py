@@ -24,6 +24,7 @@ _NS_GET_USERNS = 0xB701
 """See ioctl_ns(2)."""
 _START_AT_MOST_S = 10.0
 _END_AT_MOST_S = 2.0
+_TRIES = 3
 _KEPT_OF_RUN = (
     "/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system",
     "/run/opengl-driver",
@@ -58,7 +59,7 @@ class Bubblewrap:
         for name in ("bwrap", "nsenter", *(["setpriv"] if os.geteuid() == 0 else [])):
             self._programs[name] = _program(name, self._policy.cwd)
         self._cgroup.make()
-        self._holder = _Holder(self._programs["bwrap"], self._policy)
+        self._holder = self._hold()
         try:
             launch = self.launch(["/bin/sh", "-c", "exit 7"], Path("/"))
             done = subprocess.run(
@@ -77,7 +78,7 @@ class Bubblewrap:
         if holder is None or not holder.is_of(self._policy.cwd):
             if holder is not None:
                 self._earlier.append(holder)
-            holder = self._holder = _Holder(self._programs["bwrap"], self._policy)
+            holder = self._holder = self._hold()
         enter = [self._programs["nsenter"], "-t", str(holder.pid), "-m", "-i", "-u", "-p", "--preserve-credentials"]
         if not self._policy.network:
             enter.append("-n")
@@ -92,6 +93,13 @@ class Bubblewrap:
         if "setpriv" in self._programs:
             enter += [self._programs["setpriv"], *_DROP]
         return Launch([*self._cgroup.prefix(), *enter, "/bin/sh", "-c", _ENTER, str(cwd), *argv], descriptors)
+
+    def _hold(self) -> "_Holder":
+        """What was looked at may be gone when it is mounted: then it is looked at anew."""
+        for _ in range(_TRIES - 1):
+            with contextlib.suppress(Unavailable):
+                return _Holder(self._programs["bwrap"], self._policy)
+        return _Holder(self._programs["bwrap"], self._policy)
 
     def close(self) -> None:
         for holder in (*self._earlier, self._holder):
@@ -108,7 +116,8 @@ class _Holder:
         self.listener: int | None = None
         self.outer = -1
         """The user namespace that owns the file system, if it is not the one of the processes."""
-        self._identity = _identity(policy.cwd)
+        self._folder = _opened(policy.cwd)
+        """Open, so that no other one gets its number."""
         told, telling = os.pipe()
         ours, theirs = _channel(policy.hosts is not None)
         script = Path(__file__).with_name("holder.py").read_text("utf-8")
@@ -154,12 +163,13 @@ class _Holder:
 
     def is_of(self, cwd: Path) -> bool:
         """Whether it lives, and the working folder is still the one that it shows."""
-        return self._process.poll() is None and self._identity == _identity(cwd)
+        return self._process.poll() is None and _is_open(self._folder, cwd)
 
     def close(self) -> None:
-        if self.outer >= 0:
-            os.close(self.outer)
-            self.outer = -1
+        for descriptor in (self.outer, self._folder):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.outer = self._folder = -1
         if self.listener is not None:
             with contextlib.suppress(OSError):
                 os.close(self.listener)
@@ -279,12 +289,20 @@ def _is_below(path: Path, folders: Sequence[Path]) -> bool:
     return any(path == folder or folder in path.parents for folder in folders)
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
+def _opened(folder: Path) -> int:
+    try:
+        return os.open(folder, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def _is_open(descriptor: int, folder: Path) -> bool:
+    """Whether it is this folder that is open; true too if there is neither."""
     try:
         status = folder.stat()
     except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return descriptor < 0
+    return descriptor >= 0 and os.path.samestat(os.fstat(descriptor), status)
 
 
 def _memory() -> int:

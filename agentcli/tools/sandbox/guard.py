@@ -21,19 +21,24 @@ class Guard:
         self._policy = policy
         self._before: dict[Path, bytes | None] | None = None
         self._watched: list[Path] = []
+        self._absent: list[Path] = []
 
     def note(self) -> None:
         """Take what is there now for right. Before a command, if no other one runs."""
         names = [folder / name for folder in self._policy.folders() if folder.is_dir() for name in RUN_LATER]
-        self._watched = list(dict.fromkeys([*names, *self._policy.protected()]))
+        self._absent = [path for path in names if not os.path.lexists(path)]
+        self._watched = [
+            path for path in dict.fromkeys([*names, *self._policy.protected()]) if path not in self._absent
+        ]
         self._before = self._state()
 
     def restore(self) -> list[str]:
         """Put back what is not as it was noted, and say so, a line each."""
         if self._before is None:
             return []
+        lines = [_set_aside(path) for path in self._absent if os.path.lexists(path)]
         before, after = self._before, self._state()
-        lines = [_set_aside(path) for path in sorted(after) if path not in before]
+        lines += [_set_aside(path) for path in sorted(after) if path not in before]
         for path, data in before.items():
             if path not in after or after[path] != data:
                 lines.append(_put_back(path, data))

@@ -12,17 +12,23 @@ import sys
 
 _PR_SET_DUMPABLE = 4
 
-# Nothing inside may look into it or hold its input open.
-ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries what is left to it
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-if len(sys.argv) > 1:
-    # A listener of this network, served by agentcli, which is outside of it.
-    listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-    with socket.socket(fileno=int(sys.argv[1])) as channel:
-        socket.send_fds(channel, [b"ready"], [listener.fileno()])
-    listener.close()
-os.write(1, b"ready\n")
-os.close(1)
-while os.read(0, 1):
-    pass
+
+def main() -> None:
+    # Nothing inside may look into it or hold its input open.
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries what is left to it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if len(sys.argv) > 1:
+        # A listener of this network, served by agentcli, which is outside of it.
+        listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        with socket.socket(fileno=int(sys.argv[1])) as channel:
+            socket.send_fds(channel, [b"ready"], [listener.fileno()])
+        listener.close()
+    os.write(1, b"ready\n")
+    os.close(1)
+    while os.read(0, 1):
+        pass
+
+
+if __name__ == "__main__":
+    main()

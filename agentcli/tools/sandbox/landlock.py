@@ -17,6 +17,12 @@ _RUN = "import sys; sys.path.append(sys.argv[1]); import landlock_inside; landlo
 _FIRST_WITH_TRUNCATE = 3
 _FIRST_WITH_TCP = 4
 _FIRST_WITH_SIGNALS = 6
+_LIMITS = """\
+Names in hidden folders can be seen, but nothing in them; what is hidden inside a folder that can be written to is not
+hidden. Permissions and times of files outside can be changed by their owner. .git/hooks, .git/config and .agentcli* are
+put back after a command that has changed them. Temporary files, which lie on the disk, and /dev/shm have no limit of
+their own. A process that cuts all ties with its command may outlive it. There are no terminals (ptys) and no Unix
+sockets, and without network no servers of its own either.""".replace("\n", " ")
 
 
 class Landlock:
@@ -47,12 +53,7 @@ class Landlock:
             raise Unavailable(f"its filter of system calls is not made for {os.uname().machine}")
         if self._policy.hosts is not None and self._abi < _FIRST_WITH_TCP:
             raise Unavailable(f"this kernel has version {self._abi} of it, which does not see connections")
-        self.limits = (
-            "Names in hidden folders can be seen, but nothing in them. What is hidden inside a folder that can be "
-            "written to is not hidden. .git/hooks, .git/config and .agentcli* are put back after a command that has "
-            "changed them. Temporary files, on the disk, and /dev/shm have no limit of their own. No terminals (ptys), "
-            "no Unix sockets, and without network no servers of its own either."
-        )
+        self.limits = _LIMITS
         if self._abi < _FIRST_WITH_SIGNALS:
             self.limits += " Processes outside, agentcli too, can be sent signals."
         Path(self.tmp).mkdir(mode=0o700, parents=True, exist_ok=True)
