@@ -26,6 +26,9 @@ class BackEnd(Protocol):
     limits: str
     """What it cannot do, as sentences; empty if it can do all."""
 
+    keeps_protected: bool
+    """Whether what the policy protects cannot be changed by commands. Else it is put back after them."""
+
     def start(self) -> None:
         """Make it ready, and try it. Blocks. Raises Unavailable."""
         ...

@@ -39,6 +39,7 @@ class Bubblewrap:
     name = "bubblewrap"
     tmp = "/tmp"
     limits = ""
+    keeps_protected = True
 
     def __init__(self, policy: SandboxPolicy) -> None:
         self._policy = policy

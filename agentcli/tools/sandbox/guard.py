@@ -17,8 +17,13 @@ _MOST_FILES = 500
 
 
 class Guard:
-    def __init__(self, policy: SandboxPolicy) -> None:
+    """Args:
+    keeps_protected: whether the back end itself keeps what is there; then who changes it is not a command.
+    """
+
+    def __init__(self, policy: SandboxPolicy, *, keeps_protected: bool) -> None:
         self._policy = policy
+        self._keeps_protected = keeps_protected
         self._before: dict[Path, bytes | None] | None = None
         self._watched: list[Path] = []
         self._absent: list[Path] = []
@@ -27,10 +32,13 @@ class Guard:
         """Take what is there now for right. Before a command, if no other one runs."""
         names = [folder / name for folder in self._policy.folders() if folder.is_dir() for name in RUN_LATER]
         self._absent = [path for path in names if not os.path.lexists(path)]
-        self._watched = [
-            path for path in dict.fromkeys([*names, *self._policy.protected()]) if path not in self._absent
-        ]
+        there = [] if self._keeps_protected else dict.fromkeys([*names, *self._policy.protected()])
+        self._watched = [path for path in there if path not in self._absent]
         self._before = self._state()
+
+    def forget(self) -> None:
+        """From now on nothing is put back."""
+        self._before = None
 
     def restore(self) -> list[str]:
         """Put back what is not as it was noted, and say so, a line each."""
@@ -41,6 +49,8 @@ class Guard:
         lines += [_set_aside(path) for path in sorted(after) if path not in before]
         for path, data in before.items():
             if path not in after or after[path] != data:
+                if path.parent in self._watched and path.parent.parent.is_dir():
+                    path.parent.mkdir(exist_ok=True)
                 lines.append(_put_back(path, data))
         return [line for line in lines if line]
 
@@ -81,7 +91,8 @@ def _put_back(path: Path, data: bytes | None) -> str:
         return "" if os.path.lexists(path) else f"A command in the sandbox has removed {path}"
     aside = _free(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir():
+            return ""  # all of it is gone, and with it what would be run
         if os.path.lexists(path):
             path.rename(aside)
         path.write_bytes(data)

@@ -31,6 +31,7 @@ class Landlock:
     """
 
     name = "Landlock"
+    keeps_protected = False
 
     def __init__(self, policy: SandboxPolicy, private: Path) -> None:
         self._policy = policy

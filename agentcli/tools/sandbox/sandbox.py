@@ -32,10 +32,10 @@ class Sandbox:
         """Why a back end that comes first was not taken, a line each."""
         # A signal handler may come upon its own thread in the middle of it.
         self._lock = threading.RLock()
-        self._guard = Guard(policy)
         self._running = 0
         self._told: list[str] = []
         self.back_end = self._first(private, only)
+        self._guard = Guard(policy, keeps_protected=self.back_end.keeps_protected)
 
     def launch(self, argv: list[str], cwd: Path) -> Launch:
         """What starts a command inside. Blocks; raises ToolError."""
@@ -81,6 +81,7 @@ class Sandbox:
         with self._lock:
             self.back_end.close()
             self._guard.restore()
+            self._guard.forget()
 
     def _first(self, private: Path, only: str | None) -> BackEnd:
         for back_end in back_ends(self.policy, private):

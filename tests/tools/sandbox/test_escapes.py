@@ -95,11 +95,15 @@ async def test_nothing_hidden_is_read(name: str, inside: Tools) -> None:
 
 @pytest.mark.parametrize("name", LATER)
 async def test_nothing_is_left_that_git_runs_later(name: str, inside: Tools, place: Place) -> None:
+    own = place.cwd / ".git/hooks/post-checkout"
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
     await inside.bash(LATER[name])
     done = subprocess.run(
         ["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=place.cwd, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0 and "ESCAPED" not in done.stdout + done.stderr
+    assert os.access(own, os.X_OK)
 
 
 @pytest.mark.parametrize(

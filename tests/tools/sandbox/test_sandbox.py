@@ -16,21 +16,9 @@ from agentcli.tools.sandbox.policy import SandboxPolicy
 from agentcli.tools.sandbox.sandbox import Sandbox
 from agentcli.tools.toolset import ToolOptions, create_toolset
 from tests.tools.conftest import Tools
+from tests.tools.processes import unique, with_command
 from tests.tools.sandbox.conftest import Place, make_sandbox
 from tests.waiting import until
-
-
-def running(line: str) -> bool:
-    """Whether a process with this command line lives."""
-    wanted = line.replace(" ", "\0").encode() + b"\0"
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes() == wanted:
-                return True
-        except OSError:
-            continue
-    return False
-
 
 PYTHON = os.path.realpath(sys.executable)
 
@@ -138,10 +126,11 @@ async def test_npm_installs_from_the_folder(inside: Tools, place: Place) -> None
 
 
 async def test_what_is_left_running_is_named_and_ends(inside: Tools) -> None:
-    answer = await inside.bash("sleep 987 & echo started")
-    assert "Still running in the background (job" in answer.text and "sleep 987" in answer.text
+    sleep = unique(987)
+    answer = await inside.bash(f"{sleep} & echo started")
+    assert "Still running in the background (job" in answer.text and sleep in answer.text
     await inside.toolset.close()
-    assert not running("sleep 987")
+    assert not with_command(sleep)
 
 
 async def test_a_server_is_reached_by_the_next_command(inside: Tools, back_end: str) -> None:
@@ -153,9 +142,10 @@ async def test_a_server_is_reached_by_the_next_command(inside: Tools, back_end: 
 
 
 async def test_a_timeout_ends_all_of_it(inside: Tools) -> None:
-    answer = await inside.bash("sleep 654 | sleep 654", timeout=0.5)
+    sleep = unique(654)
+    answer = await inside.bash(f"{sleep} | {sleep}", timeout=0.5)
     assert "the command and all it had started were killed" in answer.text
-    assert not running("sleep 654")
+    assert not with_command(sleep)
 
 
 async def test_a_refusal_is_told(inside: Tools, place: Place) -> None:
@@ -213,11 +203,12 @@ async def test_the_end_of_agentcli_ends_the_sandbox(place: Place, back_end: str)
     if back_end == "Landlock":
         pytest.skip("its commands are found by their marks")
     make_sandbox(SandboxPolicy(cwd=place.cwd), place.folder / "private", back_end).close()
+    sleep = unique(543)
     code = (
         "import os, subprocess, sys; from pathlib import Path\n"
         "from agentcli.tools.sandbox.policy import SandboxPolicy; from agentcli.tools.sandbox.sandbox import Sandbox\n"
         f"s = Sandbox(SandboxPolicy(cwd=Path({str(place.cwd)!r})), Path({str(place.folder)!r}), 'bubblewrap')\n"
-        f"l = s.launch(['/bin/sleep', '543'], Path({str(place.cwd)!r}))\n"
+        f"l = s.launch(['/bin/sleep', '{sleep[6:]}'], Path({str(place.cwd)!r}))\n"
         "subprocess.Popen(l.argv, pass_fds=l.descriptors, start_new_session=True)\n"
         "print('up', flush=True); import time; time.sleep(60)"
     )
@@ -225,7 +216,7 @@ async def test_the_end_of_agentcli_ends_the_sandbox(place: Place, back_end: str)
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
         process.kill()
-    await until(lambda: not running("sleep 543"))
+    await until(lambda: not with_command(sleep))
 
 
 def test_without_any_back_end_nothing_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
