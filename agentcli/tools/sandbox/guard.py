@@ -15,6 +15,9 @@ _MOST_BYTES = 1 << 20
 """A file that is larger is only watched for being there."""
 _MOST_FILES = 500
 
+_State = tuple[int, bytes | None]
+"""The mode of a file, and what it holds; None if that is too much, or no file."""
+
 
 class Guard:
     """Args:
@@ -24,7 +27,7 @@ class Guard:
     def __init__(self, policy: SandboxPolicy, *, keeps_protected: bool) -> None:
         self._policy = policy
         self._keeps_protected = keeps_protected
-        self._before: dict[Path, bytes | None] | None = None
+        self._before: dict[Path, _State] | None = None
         self._watched: list[Path] = []
         self._absent: list[Path] = []
 
@@ -47,22 +50,22 @@ class Guard:
         lines = [_set_aside(path) for path in self._absent if os.path.lexists(path)]
         before, after = self._before, self._state()
         lines += [_set_aside(path) for path in sorted(after) if path not in before]
-        for path, data in before.items():
-            if path not in after or after[path] != data:
+        for path, state in before.items():
+            if after.get(path) != state:
                 if path.parent in self._watched and path.parent.parent.is_dir():
                     path.parent.mkdir(exist_ok=True)
-                lines.append(_put_back(path, data))
+                lines.append(_put_back(path, *state))
         return [line for line in lines if line]
 
-    def _state(self) -> dict[Path, bytes | None]:
+    def _state(self) -> "dict[Path, _State]":
         """The files that are watched, and those in folders that are, with what they hold."""
-        found: dict[Path, bytes | None] = {}
+        found: dict[Path, _State] = {}
         for path in self._watched:
             for file in _files_in(path):
                 with contextlib.suppress(OSError):
-                    os.lstat(file)
-                    found[file] = None
-                    found[file] = read_bytes(file, _MOST_BYTES)
+                    mode = file.lstat().st_mode
+                    found[file] = mode, None
+                    found[file] = mode, read_bytes(file, _MOST_BYTES)
         return found
 
 
@@ -86,7 +89,7 @@ def _set_aside(path: Path) -> str:
     return f"A command in the sandbox has made {path}, which says what runs later: it is now {aside.name}"
 
 
-def _put_back(path: Path, data: bytes | None) -> str:
+def _put_back(path: Path, mode: int, data: bytes | None) -> str:
     if data is None:
         return "" if os.path.lexists(path) else f"A command in the sandbox has removed {path}"
     aside = _free(path)
@@ -96,8 +99,7 @@ def _put_back(path: Path, data: bytes | None) -> str:
         if os.path.lexists(path):
             path.rename(aside)
         path.write_bytes(data)
-        with contextlib.suppress(OSError):
-            path.chmod(aside.stat().st_mode & 0o777)
+        path.chmod(mode & 0o777)
     except OSError as error:
         return f"A command in the sandbox has changed {path}, and it cannot be put back: {error.strerror}"
     kept = f"; what it left is {aside.name}" if os.path.lexists(aside) else ""
