@@ -101,9 +101,10 @@ def _run(app: "typer.Typer", arguments: list[str]) -> int:
 
 
 def _add_commands(app: "typer.Typer") -> None:
-    from agentcli.cli import auth_app, config_app, sessions_app, trust_app
+    from agentcli.cli import auth_app, config_app, doctor_app, sessions_app, trust_app
 
     app.add_typer(sessions_app.app, name="sessions")
     app.add_typer(config_app.app, name="config")
     app.add_typer(auth_app.app, name="auth")
     app.command()(trust_app.trust)
+    app.command()(doctor_app.doctor)

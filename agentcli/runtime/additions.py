@@ -174,7 +174,7 @@ class Additions:
             self.sandbox.policy if self.sandbox is not None else None,
         )
         permissions.add_all(self.session_rules)
-        self._gate = PermissionGate(
+        self._gate = gate = PermissionGate(
             permissions,
             self._emit,
             can_ask=self._options.answers_permissions,
@@ -182,6 +182,8 @@ class Additions:
             remember=lambda verdict, rule: self.session_rules.append((verdict, rule)),
             judged=self._judged,
         )
+        if self.sandbox is not None and self.sandbox.proxy is not None:
+            self.sandbox.proxy.ask = gate.allows_host
         # The last of the hooks: what it lets run is what runs.
         self.api.before_tool_call(self._gate)
 

@@ -94,22 +94,44 @@ class PermissionGate:
         waiting.set_result(Answer(allowed, remember, reason))
         return True
 
-    async def _ask(self, context: BeforeToolCallContext, judgement: Judgement) -> BeforeToolCallResult | None:
+    async def allows_host(self, host: str, port: int) -> bool:
+        """Whether a command in the sandbox may reach a host that its settings do not name; the person is asked."""
+        judgement = self.permissions.judge_host(host)
+        if judgement.verdict != Verdict.ASK or not self._can_ask:
+            return judgement.verdict == Verdict.ALLOW
         id = f"p{next(self._numbers)}"
+        request = PermissionRequestEvent(
+            id=id,
+            tool_call_id="",
+            tool_name="network",
+            arguments={"host": host, "port": port},
+            about=f"network: a command in the sandbox wants to reach {host}:{port}",
+            because="the network of the sandbox does not name it",
+            suggested_rules=judgement.rules,
+        )
+        return (await self._answer_to(request, judgement)).allowed
+
+    async def _ask(self, context: BeforeToolCallContext, judgement: Judgement) -> BeforeToolCallResult | None:
+        request = _request(f"p{next(self._numbers)}", context, judgement)
+        answer = await self._answer_to(request, judgement)
+        if answer.allowed:
+            return None
+        said = f": {answer.reason}" if answer.reason else "."
+        return _blocked(f"The person did not allow this call{said}")
+
+    async def _answer_to(self, request: PermissionRequestEvent, judgement: Judgement) -> Answer:
+        id = request.id
         waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[id] = waiting
         answer = Answer(False, Remember.ONCE, None)
         try:
-            await self._emit(_request(id, context, judgement))
+            await self._emit(request)
             answer = await waiting
         finally:
             del self._open[id]
             await self._emit(PermissionEndEvent(id=id, allowed=answer.allowed, remember=answer.remember))
         await self._keep(answer, judgement)
-        if answer.allowed:
-            return None
-        said = f": {answer.reason}" if answer.reason else "."
-        return _blocked(f"The person did not allow this call{said}")
+        return answer
 
     async def _keep(self, answer: Answer, judgement: Judgement) -> None:
         """Remember an answer as rules. What cannot be written holds for this session, and the person is told.
@@ -119,7 +141,7 @@ class PermissionGate:
         if answer.remember == Remember.ONCE:
             return
         verdict = Verdict.ALLOW if answer.allowed else Verdict.DENY
-        rules = [rule for rule in judgement.rules if answer.allowed or rule.startswith("bash(")]
+        rules = [rule for rule in judgement.rules if answer.allowed or rule.startswith(("bash(", "network("))]
         for rule in rules:
             self.permissions.add(verdict, rule)
             self._remember(verdict, rule)

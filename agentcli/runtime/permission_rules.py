@@ -1,7 +1,8 @@
 """Rules of permissions: what one says, and whether it speaks of a path or a command.
 
 `tool` speaks of every call of a tool, `tool(glob)` of its path, `bash(first words)` of the commands that begin so, with
-`*` for any word or part of one, `bash(=all words)` of just this command, quoted as in a shell. `read` speaks of grep,
+`*` for any word or part of one, `bash(=all words)` of just this command, quoted as in a shell; `network(host)` of what
+commands in the sandbox reach. `read` speaks of grep,
 find and ls too, `edit` of write. A relative glob starts in the working folder; in `ask` and `deny`, one that starts
 with `**/` starts anywhere.
 """
@@ -115,6 +116,10 @@ class Rule:
             )
             return begins and not any(changes_what_is_done(words[0], word) for word in words[len(wanted) :])
         return any(_may_be(candidate, wanted, guess) for candidate in _commands_in(words))
+
+    def covers_host(self, host: str) -> bool:
+        """Whether the rule speaks of this host, which is in small letters."""
+        return self.pattern is None or fnmatchcase(host, self.pattern.lower())
 
     def _is_just(self, words: Sequence[Word], *, guess: bool) -> bool:
         exactly = self._exactly or []

@@ -123,6 +123,11 @@ class Permissions:
         default = Verdict.ASK if self.mode == PermissionMode.ASK else Verdict.ALLOW
         return self._decide(self._speaking(tool, bare=True), default, tool, [tool])
 
+    def judge_host(self, host: str) -> Judgement:
+        """Whether commands in the sandbox may reach a host that its settings do not name."""
+        speaking = [rule for rule in self._speaking("network") if rule.covers_host(host)]
+        return self._decide(speaking, Verdict.ASK, f"network {host}", [f"network({host})"])
+
     def _judge_bash(self, arguments: dict[str, Any]) -> Judgement:
         if arguments.get("job"):
             return ALLOWED

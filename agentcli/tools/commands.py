@@ -81,6 +81,8 @@ class Commands:
         self._drop_ended()
         self._count += 1
         mark = Mark(self._mark_name, str(self._count))
+        if options.sandbox is not None:
+            options.sandbox.prepare()
         start = self._start_of(text, mark, outside=outside)
         command = ShellCommand(
             text,

@@ -21,7 +21,7 @@ from tests.benchmarks.figure import Benchmark, Row, measure
 from tests.benchmarks.timed_server import TimedServer
 from tests.benchmarks.workbench import Workbench
 
-MODULES = ("start", "run", "turns", "stream", "sessions", "tools", "tui")
+MODULES = ("start", "run", "turns", "stream", "sessions", "tools", "sandbox", "tui")
 BEFORE = Path(__file__).with_name("before.json")
 HEAD = f"{'figure':<42}{'median':>10} {'':<4}{'floor':>10}  {'ratio':>6}  {'target':<12}{'before':>9}  "
 

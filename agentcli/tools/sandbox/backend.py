@@ -1,5 +1,6 @@
 """Back ends: what enforces a policy. Each says why it cannot, or turns a command into one that runs inside."""
 
+import socket
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +29,9 @@ class BackEnd(Protocol):
 
     keeps_protected: bool
     """Whether what the policy protects cannot be changed by commands. Else it is put back after them."""
+
+    listener: socket.socket | None
+    """A listening TCP socket that commands reach, if the policy names hosts; for the proxy."""
 
     def start(self) -> None:
         """Make it ready, and try it. Blocks. Raises Unavailable."""

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from agentcli.files.repository import repository_root
 from agentcli.tools.sandbox.backend import Launch, Unavailable
 from agentcli.tools.sandbox.cgroup import Cgroup
 from agentcli.tools.sandbox.policy import SandboxPolicy
@@ -48,11 +49,13 @@ class Bubblewrap:
         self._earlier: list[_Holder] = []
         """Of a working folder that was replaced by another; what runs in them goes on."""
         self._cgroup = Cgroup()
+        self.listener: socket.socket | None = None
+        """It belongs to the sandbox's own loopback."""
 
     @property
-    def listener(self) -> int | None:
-        """A listening TCP socket of the sandbox's own loopback, if the policy names hosts."""
-        return self._holder.listener if self._holder is not None else None
+    def groups(self) -> list[Path]:
+        """The cgroups that limit what runs inside."""
+        return self._cgroup.folders
 
     def start(self) -> None:
         if not sys.platform.startswith("linux"):
@@ -99,8 +102,13 @@ class Bubblewrap:
         """What was looked at may be gone when it is mounted: then it is looked at anew."""
         for _ in range(_TRIES - 1):
             with contextlib.suppress(Unavailable):
-                return _Holder(self._programs["bwrap"], self._policy)
-        return _Holder(self._programs["bwrap"], self._policy)
+                return self._new_holder()
+        return self._new_holder()
+
+    def _new_holder(self) -> "_Holder":
+        holder = _Holder(self._programs["bwrap"], self._policy)
+        self.listener = holder.listener
+        return holder
 
     def close(self) -> None:
         for holder in (*self._earlier, self._holder):
@@ -114,7 +122,7 @@ class _Holder:
     """The sandbox itself: the process that keeps it, and how to get in. Raises Unavailable."""
 
     def __init__(self, bwrap: str, policy: SandboxPolicy) -> None:
-        self.listener: int | None = None
+        self.listener: socket.socket | None = None
         self.outer = -1
         """The user namespace that owns the file system, if it is not the one of the processes."""
         self._folder = _opened(policy.cwd)
@@ -172,9 +180,7 @@ class _Holder:
                 os.close(descriptor)
         self.outer = self._folder = -1
         if self.listener is not None:
-            with contextlib.suppress(OSError):
-                os.close(self.listener)
-            self.listener = None
+            self.listener.close()
         for file in (self._process.stdin, self._process.stdout, self._process.stderr):
             if file is not None:
                 file.close()
@@ -212,8 +218,9 @@ def arguments(policy: SandboxPolicy) -> list[str]:
         if path not in inside and not _is_below(path, covered):
             found += _covering(path, emptied)
     covered += hidden
-    # agentcli's own Python may lie in a folder that is private.
-    for path in (Path(sys.base_prefix), *policy.shown):
+    # The project, and agentcli's own Python, may lie in a folder that is private.
+    project = repository_root(policy.cwd) or policy.cwd
+    for path in (Path(sys.base_prefix), project, *policy.shown):
         if _is_below(path, covered) and path.exists():
             found += ["--ro-bind", str(path), str(path)]
     for path in folders:
@@ -268,12 +275,12 @@ def _channel(wanted: bool) -> tuple[socket.socket | None, socket.socket | None]:
     return socket.socketpair() if wanted else (None, None)
 
 
-def _received(channel: socket.socket) -> int:
+def _received(channel: socket.socket) -> socket.socket:
     channel.settimeout(_START_AT_MOST_S)
     _, descriptors, _, _ = socket.recv_fds(channel, 16, 1)
     if not descriptors:
         raise Unavailable("it made no listener")
-    return descriptors[0]
+    return socket.socket(fileno=descriptors[0])
 
 
 def _program(name: str, cwd: Path) -> str:

@@ -11,6 +11,8 @@ import socket
 import sys
 
 _PR_SET_DUMPABLE = 4
+_PORT = 61080
+"""The network is the sandbox's own. After an exchange of the folder it is the same."""
 
 
 def main() -> None:
@@ -20,7 +22,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if len(sys.argv) > 1:
         # A listener of this network, served by agentcli, which is outside of it.
-        listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        listener = socket.create_server(("127.0.0.1", _PORT), backlog=128)
         with socket.socket(fileno=int(sys.argv[1])) as channel:
             socket.send_fds(channel, [b"ready"], [listener.fileno()])
         listener.close()

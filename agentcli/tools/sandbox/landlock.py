@@ -6,6 +6,7 @@ becomes the shell. 40 ms a command.
 
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -39,10 +40,7 @@ class Landlock:
         self._abi = 0
         self.tmp = str(private / "tmp")
         self.limits = ""
-
-    @property
-    def listener(self) -> int | None:
-        return None
+        self.listener: socket.socket | None = None
 
     def start(self) -> None:
         self._abi = landlock_abi() if sys.platform.startswith("linux") else 0
@@ -58,6 +56,8 @@ class Landlock:
         if self._abi < _FIRST_WITH_SIGNALS:
             self.limits += " Processes outside, agentcli too, can be sent signals."
         Path(self.tmp).mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._policy.hosts is not None:
+            self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
 
     def launch(self, argv: list[str], cwd: Path) -> Launch:
         policy = self._policy
@@ -65,11 +65,14 @@ class Landlock:
             writable=[*map(str, policy.folders()), self.tmp],
             hidden=[str(path) for path in policy.hidden_paths()],
             shown=[str(path) for path in policy.shown if path.exists()],
-            network="on" if policy.network else "off",
-            port=0,
+            network="on" if policy.network else "port" if policy.hosts is not None else "off",
+            port=self.listener.getsockname()[1] if self.listener is not None else 0,
         )
         enter = [os.path.realpath(sys.executable), "-I", "-S", "-c", _RUN, str(Path(__file__).parent)]
         return Launch([*enter, json.dumps(fence.__dict__), str(cwd), *argv])
 
     def close(self) -> None:
         """What runs is ended by its marks."""
+        if self.listener is not None:
+            self.listener.close()
+            self.listener = None

@@ -1,13 +1,20 @@
 """Sandbox: the back end that works here, and the commands that run in it."""
 
+import asyncio
+import contextlib
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import ConfigError, ToolError
 from agentcli.tools.sandbox.backend import BackEnd, Launch, Unavailable
 from agentcli.tools.sandbox.guard import Guard
 from agentcli.tools.sandbox.policy import SandboxPolicy
+
+if TYPE_CHECKING:
+    from agentcli.tools.sandbox.proxy import HostProxy
 
 _TIES = (
     "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY",
@@ -34,8 +41,17 @@ class Sandbox:
         self._lock = threading.RLock()
         self._running = 0
         self._told: list[str] = []
+        self.proxy = _proxy_of(policy)
+        self._served: socket.socket | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.back_end = self._first(private, only)
         self._guard = Guard(policy, keeps_protected=self.back_end.keeps_protected)
+
+    def prepare(self) -> None:
+        """Before a command, in the event loop that serves the proxy."""
+        if self.proxy is not None:
+            self._loop = asyncio.get_running_loop()
+            self.proxy.begin_command()
 
     def launch(self, argv: list[str], cwd: Path) -> Launch:
         """What starts a command inside. Blocks; raises ToolError."""
@@ -44,12 +60,20 @@ class Sandbox:
                 self._guard.note()
             self._running += 1
             try:
-                return self.back_end.launch(argv, cwd)
+                launch = self.back_end.launch(argv, cwd)
             except Unavailable as error:
                 raise ToolError(
                     f"The sandbox ({self.back_end.name}) works no more, so nothing was run: {error}",
                     hint="see: agentcli doctor",
                 ) from None
+            self._serve()
+            return launch
+
+    def _serve(self) -> None:
+        loop, proxy, listener = self._loop, self.proxy, self.back_end.listener
+        if loop is not None and proxy is not None and listener is not None and listener is not self._served:
+            self._served = listener
+            asyncio.run_coroutine_threadsafe(proxy.serve(listener), loop)
 
     def environment(self, env: dict[str, str]) -> dict[str, str]:
         """An environment for inside: without ties to outside, with caches where they can be written to."""
@@ -58,6 +82,10 @@ class Sandbox:
         caches = {"XDG_CACHE_HOME": f"{tmp}/.cache", "npm_config_cache": f"{tmp}/.npm"}
         if self.policy.writable:
             caches = {}  # the person has said where
+        if self.back_end.listener is not None:
+            from agentcli.tools.sandbox.proxy import proxy_variables
+
+            kept |= proxy_variables(self.back_end.listener.getsockname()[1])
         return {**kept, **caches, "TMPDIR": tmp}
 
     def check(self, *, is_over: bool) -> None:
@@ -79,6 +107,9 @@ class Sandbox:
 
     def close(self) -> None:
         with self._lock:
+            if self.proxy is not None and self._loop is not None:
+                with contextlib.suppress(RuntimeError):  # its loop is closed
+                    self._loop.call_soon_threadsafe(self.proxy.close)
             self.back_end.close()
             self._guard.restore()
             self._guard.forget()
@@ -99,6 +130,14 @@ class Sandbox:
         )
 
 
+def _proxy_of(policy: SandboxPolicy) -> "HostProxy | None":
+    if policy.hosts is None:
+        return None
+    from agentcli.tools.sandbox.proxy import HostProxy
+
+    return HostProxy(policy.hosts)
+
+
 def back_ends(policy: SandboxPolicy, private: Path) -> Iterator[BackEnd]:
     """Those that there are, the best first."""
     from agentcli.tools.sandbox.bubblewrap import Bubblewrap
@@ -107,3 +146,6 @@ def back_ends(policy: SandboxPolicy, private: Path) -> Iterator[BackEnd]:
     from agentcli.tools.sandbox.landlock import Landlock
 
     yield Landlock(policy, private)
+    from agentcli.tools.sandbox.seatbelt import Seatbelt
+
+    yield Seatbelt(policy, private)

@@ -183,6 +183,18 @@ async def test_only_temporary_files_in_read_only(place: Place, back_end: str) ->
     assert answer.text.startswith("a\n") and not list(place.cwd.iterdir())
 
 
+async def test_a_folder_in_a_private_place_can_be_read(tmp_path: Path, back_end: str) -> None:
+    (inner := tmp_path / "work" / "inner").mkdir(parents=True)
+    (tmp_path / "work" / "above").write_text("read")
+    subprocess.run(["git", "init", "-q", str(inner.parent)], check=True)
+    sandbox = make_sandbox(SandboxPolicy(cwd=inner, writes=False), tmp_path / "private", back_end)
+    toolset = create_toolset(options := ToolOptions(cwd=inner, sandbox=sandbox))
+    answer = await Tools(toolset, options).bash("cat ../above; echo no > new; echo no > ../above")
+    await toolset.close()
+    assert answer.text.startswith("read") and not (inner / "new").exists()
+    assert (tmp_path / "work" / "above").read_text() == "read"
+
+
 async def test_what_is_made_writable_and_hidden(place: Place, back_end: str) -> None:
     (place.outside / "secret").write_text("SECRET")
     policy = SandboxPolicy(
