@@ -115,6 +115,8 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
     additions.attach(agent, home() / "spill", toolset.files.judged)
     toolset.files.known.recall = lambda: _seen_files(agent)
     notices = [*settings.warnings, *unknown_compat(settings), *session.storage.notices, *additions.notices]
+    if additions.sandbox is not None:
+        notices.append(f"commands run in a sandbox: {additions.sandbox.describe()}")
     if decision.notice:
         notices.append(decision.notice)
     return Foundation(

@@ -219,8 +219,7 @@ def arguments(policy: SandboxPolicy) -> list[str]:
             found += _covering(path, emptied)
     covered += hidden
     # The project, and agentcli's own Python, may lie in a folder that is private.
-    project = repository_root(policy.cwd) or policy.cwd
-    for path in (Path(sys.base_prefix), project, *policy.shown):
+    for path in (Path(sys.base_prefix), repository_root(policy.cwd) or policy.cwd):
         if _is_below(path, covered) and path.exists():
             found += ["--ro-bind", str(path), str(path)]
     for path in folders:
@@ -231,7 +230,11 @@ def arguments(policy: SandboxPolicy) -> list[str]:
         # What is a mount of its own cannot be moved away.
         found += ["--bind", str(path), str(path)]
     for path in policy.protected():
-        found += ["--ro-bind", str(path), str(path)]
+        if not _is_below(path, hidden):
+            found += ["--ro-bind", str(path), str(path)]
+    for path in policy.shown:
+        if _is_below(path, covered) and path.exists():
+            found += ["--ro-bind", str(path), str(path)]
     for path in _sockets():
         if not _is_below(path, [*covered, *folders]):
             found += ["--ro-bind", "/dev/null", str(path)]

@@ -75,6 +75,10 @@ class Sandbox:
             self._served = listener
             asyncio.run_coroutine_threadsafe(proxy.serve(listener), loop)
 
+    def describe(self) -> str:
+        """What it is and allows, as a clause."""
+        return f"{self.policy.describe(self.back_end.tmp)} ({self.back_end.name}; see agentcli doctor)"
+
     def environment(self, env: dict[str, str]) -> dict[str, str]:
         """An environment for inside: without ties to outside, with caches where they can be written to."""
         kept = {name: value for name, value in env.items() if name not in _TIES}

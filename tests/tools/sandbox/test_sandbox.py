@@ -195,6 +195,25 @@ async def test_a_folder_in_a_private_place_can_be_read(tmp_path: Path, back_end:
     assert (tmp_path / "work" / "above").read_text() == "read"
 
 
+async def test_what_is_hidden_stays_so_in_the_home_folder(place: Place, back_end: str) -> None:
+    if back_end == "Landlock":
+        pytest.skip("it cannot hide what lies in a folder that can be written to; agentcli doctor says so")
+    own = place.home / ".agentcli"
+    (own / "spill").mkdir(parents=True)
+    (own / "auth.toml").write_text("SECRET")
+    (own / "spill" / "a").write_text("output")
+    policy = SandboxPolicy(cwd=place.home, hidden=(own,), shown=(own / "spill",))
+    toolset = create_toolset(
+        options := ToolOptions(cwd=place.home, sandbox=make_sandbox(policy, place.folder / "private", back_end))
+    )
+    answer = await Tools(toolset, options).bash(
+        "cat .ssh/id .agentcli/auth.toml; cat .agentcli/spill/a; echo a > .agentcli/b"
+    )
+    await toolset.close()
+    assert "SECRET" not in answer.text and "PRIVATE" not in answer.text and "output" in answer.text
+    assert sorted(path.name for path in own.iterdir()) == ["auth.toml", "spill"]
+
+
 async def test_what_is_made_writable_and_hidden(place: Place, back_end: str) -> None:
     (place.outside / "secret").write_text("SECRET")
     policy = SandboxPolicy(
