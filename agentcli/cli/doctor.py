@@ -65,7 +65,9 @@ def _search() -> bool:
 
 def _sandbox(settings: Settings, folder: Path, asked: SandboxMode | None) -> bool:
     mode = asked or settings.sandbox.mode
-    tried = sandbox_policy(SandboxMode.WORKSPACE if mode == SandboxMode.OFF else mode, settings.sandbox, folder)
+    tried = sandbox_policy(
+        SandboxMode.WORKSPACE if mode == SandboxMode.OFF else mode, settings.sandbox, folder, settings.permissions.deny
+    )
     found = ""
     lines: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as private:

@@ -86,14 +86,39 @@ def mask(text: str) -> str:
 
 def hold_back(text: str) -> int:
     """How many characters at the end of a text that still grows may be the beginning of a known key."""
-    held = 0
-    for key in _known:
-        place = text.find(key[0], max(len(text) - len(key) + 1, 0))
-        while place >= 0 and not key.startswith(text[place:]):
-            place = text.find(key[0], place + 1)
-        if place >= 0:
-            held = max(held, len(text) - place)
-    return held
+    return max((_beginning(text, key) for key in _known), default=0)
+
+
+def _beginning(text: str, key: str) -> int:
+    """How much of the end of a text may be the beginning of a key."""
+    place = text.find(key[0], max(len(text) - len(key) + 1, 0))
+    while place >= 0 and not key.startswith(text[place:]):
+        place = text.find(key[0], place + 1)
+    return len(text) - place if place >= 0 else 0
+
+
+class MaskedBytes:
+    """`mask` for bytes that come in pieces, such as what a command prints."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def add(self, piece: bytes) -> bytes:
+        """What of it, and of the pieces before, holds no key for sure."""
+        data = self._held + piece
+        keys = [key.encode("utf-8", "surrogateescape") for key in _known]
+        for key in keys:
+            if key in data:
+                data = data.replace(key, MASK.encode())
+        end = data[-max(map(len, keys), default=1) :].decode("latin-1")
+        held = max((_beginning(end, key.decode("latin-1")) for key in keys), default=0)
+        self._held = data[len(data) - held :]
+        return data[: len(data) - held]
+
+    def end(self) -> bytes:
+        """The rest."""
+        rest, self._held = self._held, b""
+        return rest
 
 
 def mask_data(value: T) -> T:

@@ -14,7 +14,7 @@ from agentcli.agent.models import ThinkingLevel
 from agentcli.config import key_store
 from agentcli.config.configuration import Configuration, load_configuration
 from agentcli.config.credentials import hidden_variables, key_variables
-from agentcli.config.masking import key_names, mask, password_in, remember_environment, remember_key
+from agentcli.config.masking import MaskedBytes, key_names, mask, password_in, remember_environment, remember_key
 from agentcli.config.paths import home, require_home, sessions_folder
 from agentcli.config.settings import SandboxMode, Settings
 from agentcli.config.variables import expand_variables
@@ -150,6 +150,7 @@ def _tool_options(settings: Settings, cwd: Path, hidden: frozenset[str]) -> Tool
         shell=_shell(settings.shell, cwd),
         bash_timeout_s=settings.bash_timeout,
         spill_dir=home() / "spill",
+        kept_output=MaskedBytes,
     )
 
 
@@ -162,7 +163,10 @@ def _sandbox(options: RuntimeOptions, cwd: Path) -> "Sandbox | None":
     from agentcli.runtime.sandboxing import sandbox_policy
     from agentcli.tools.sandbox.sandbox import Sandbox
 
-    return Sandbox(sandbox_policy(mode, settings, cwd), home() / "spill" / f"sandbox-{os.getpid()}")
+    return Sandbox(
+        sandbox_policy(mode, settings, cwd, options.settings.permissions.deny),
+        home() / "spill" / f"sandbox-{os.getpid()}",
+    )
 
 
 def _shell(name: str | None, cwd: Path) -> Path | None:

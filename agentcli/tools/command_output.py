@@ -1,4 +1,4 @@
-"""CommandOutput: what a command prints: its clean end in memory, all its raw bytes in a file once there are many.
+"""CommandOutput: what a command prints: its clean end in memory, all its bytes in a file once there are many.
 
 Memory stays the same whatever is printed. The reader thread feeds it, others may look at it meanwhile.
 """
@@ -7,6 +7,7 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -34,14 +35,26 @@ class Snapshot(Struct, frozen=True):
     """Length of the last line, also if only its end is shown."""
 
 
+class ByteFilter(Protocol):
+    """What of bytes that come in pieces is kept, and the rest of it at their end."""
+
+    def add(self, piece: bytes, /) -> bytes: ...
+
+    def end(self) -> bytes: ...
+
+
 class CommandOutput:
     """Args:
     spill: where the file for a long output is made.
     max_lines, max_bytes: what a result may hold; more than that goes to the file.
     spill_limit: bytes that the file may have.
+    kept: changes what goes to the file.
     """
 
-    def __init__(self, spill: SpillFolder, max_lines: int, max_bytes: int, spill_limit: int) -> None:
+    def __init__(
+        self, spill: SpillFolder, max_lines: int, max_bytes: int, spill_limit: int, kept: ByteFilter | None = None
+    ) -> None:
+        self._kept = kept
         self._spill = spill
         self._max_lines = max_lines
         self._max_bytes = max_bytes
@@ -196,6 +209,8 @@ class CommandOutput:
 
     def _close_file(self) -> None:
         if self._descriptor >= 0:
+            if self._kept is not None:
+                self._write_out(self._kept.end())
             try:
                 os.close(self._descriptor)
             except OSError as error:  # a file system in the network tells of a full disk only now
@@ -203,8 +218,10 @@ class CommandOutput:
             self._descriptor = -1
 
     def _write(self, chunk: bytes) -> None:
-        if self._descriptor < 0:
-            return
+        if self._descriptor >= 0:
+            self._write_out(chunk if self._kept is None else self._kept.add(chunk))
+
+    def _write_out(self, chunk: bytes) -> None:
         view = memoryview(chunk)[: self._spill_left]
         if len(view) < len(chunk):
             self.spill_problem = "only the beginning of the output is in the file"

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentcli.tools.command_output import ByteFilter
     from agentcli.tools.sandbox.sandbox import Sandbox
 
 
@@ -30,6 +33,8 @@ class ToolOptions(Struct, kw_only=True):
     """Folder in which the private folder for long outputs is made; None takes the folder for temporary files."""
     spill_limit: int = 100 << 20
     """Bytes that are kept of one output; what comes after is counted and dropped."""
+    kept_output: "Callable[[], ByteFilter] | None" = None
+    """Makes what takes keys out of one output before it is kept; None keeps it as it is."""
     image_input: bool = True
     """Whether `read` may give images to the model; without it, it only describes them."""
     max_lines: int = 2000

@@ -76,6 +76,18 @@ def test_settings_become_a_policy(cwd: Path) -> None:
         msgspec.convert({"sandbox": {"network": "some"}}, Settings)
 
 
+def test_what_rules_deny_to_read_is_hidden(cwd: Path) -> None:
+    (cwd / "a").mkdir()
+    for name in (".env", "a/.env", "a/b", "c"):
+        (cwd / name).write_text("")
+    policy = sandbox_policy(
+        SandboxMode.WORKSPACE, SandboxSettings(), cwd, ["read(**/.env)", "read(c)", "bash(rm)", "edit(a/b)"]
+    )
+    assert {path.relative_to(cwd) for path in policy.hidden_paths() if path.is_relative_to(cwd)} == {
+        Path(name) for name in (".env", "a/.env", "c")
+    }
+
+
 def test_an_untrusted_project_can_only_close_it_more() -> None:
     def kept(table: dict[str, Any], before: dict[str, Any]) -> Any:
         return tightened({"sandbox": table}, {"sandbox": before})[0]["sandbox"]
