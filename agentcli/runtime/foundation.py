@@ -165,7 +165,7 @@ def _sandbox(options: RuntimeOptions, cwd: Path) -> "Sandbox | None":
 
     return Sandbox(
         sandbox_policy(mode, settings, cwd, options.settings.permissions.deny),
-        home() / "spill" / f"sandbox-{os.getpid()}",
+        home() / "spill" / f"agentcli-{os.urandom(12).hex()}",
     )
 
 

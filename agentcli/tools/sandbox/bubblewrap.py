@@ -24,7 +24,7 @@ from agentcli.tools.sandbox.policy import SandboxPolicy
 _NS_GET_USERNS = 0xB701
 """See ioctl_ns(2)."""
 _START_AT_MOST_S = 10.0
-_END_AT_MOST_S = 2.0
+_END_AT_MOST_S = 0.5
 _TRIES = 3
 _KEPT_OF_RUN = (
     "/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system",
@@ -96,7 +96,9 @@ class Bubblewrap:
             descriptors = (holder.outer,)
         if "setpriv" in self._programs:
             enter += [self._programs["setpriv"], *_DROP]
-        return Launch([*self._cgroup.prefix(), *enter, "/bin/sh", "-c", _ENTER, str(cwd), *argv], descriptors)
+        # By its real path: a link that leads to it may lie in a folder that is private.
+        enter += ["/bin/sh", "-c", _ENTER, os.path.realpath(cwd)]
+        return Launch([*self._cgroup.prefix(), *enter, *argv], descriptors)
 
     def _hold(self) -> "_Holder":
         """What was looked at may be gone when it is mounted: then it is looked at anew."""
@@ -147,7 +149,9 @@ class _Holder:
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(told)
+            for descriptor in (told, self._folder):
+                if descriptor >= 0:
+                    os.close(descriptor)
             raise Unavailable(str(error)) from None
         finally:
             os.close(telling)
@@ -289,7 +293,8 @@ def _received(channel: socket.socket) -> socket.socket:
 def _program(name: str, cwd: Path) -> str:
     """A program from PATH, and not one that the working folder has put there."""
     places = [folder for folder in os.get_exec_path() if folder.startswith("/")]
-    places = [folder for folder in places if not _is_below(Path(os.path.realpath(folder)), [cwd])]
+    own = Path(os.path.realpath(cwd))
+    places = [folder for folder in places if not _is_below(Path(os.path.realpath(folder)), [own])]
     found = shutil.which(name, path=os.pathsep.join([*places, "/usr/bin", "/bin", "/usr/sbin", "/sbin"]))
     if found is None:
         raise Unavailable(f"{name} is not installed")

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from agentcli.files.reading import read_bytes
-from agentcli.tools.sandbox.policy import RUN_LATER, SandboxPolicy
+from agentcli.tools.sandbox.policy import SandboxPolicy
 
 _MOST_BYTES = 1 << 20
 """A file that is larger is only watched for being there."""
@@ -33,7 +33,7 @@ class Guard:
 
     def note(self) -> None:
         """Take what is there now for right. Before a command, if no other one runs."""
-        names = [folder / name for folder in self._policy.folders() if folder.is_dir() for name in RUN_LATER]
+        names = [path for path in self._policy.run_later() if path.parent.is_dir()]
         self._absent = [path for path in names if not os.path.lexists(path)]
         there = [] if self._keeps_protected else dict.fromkeys([*names, *self._policy.protected()])
         self._watched = [path for path in there if path not in self._absent]

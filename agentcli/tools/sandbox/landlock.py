@@ -6,6 +6,7 @@ becomes the shell. 40 ms a command.
 
 import json
 import os
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ sockets, and without network no servers of its own either.""".replace("\n", " ")
 
 class Landlock:
     """Args:
-    private: where its folder for temporary files is made.
+    private: a folder for its temporary files, made by `start` and removed by `close`.
     """
 
     name = "Landlock"
@@ -73,6 +74,7 @@ class Landlock:
 
     def close(self) -> None:
         """What runs is ended by its marks."""
+        shutil.rmtree(self._private, ignore_errors=True)
         if self.listener is not None:
             self.listener.close()
             self.listener = None

@@ -17,10 +17,12 @@ HIDDEN = (
 )  # fmt: skip
 """Where keys lie, and what opens other things."""
 
-RUN_LATER = (".agentcli.toml", ".agentcli", ".git/commondir")
-"""What, once it is there, tells agentcli or git outside what to run: a command may neither change nor make it."""
-
-_FILES_OF_GIT = ("hooks", "config", "config.worktree", "info/attributes")
+_FILES_OF_AGENTCLI = (".agentcli.toml", ".agentcli")
+_FILES_OF_GIT = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
+_INNER_FILES_OF_GIT = (
+    "worktrees/*/commondir", "worktrees/*/gitdir", "worktrees/*/config.worktree",
+    "modules/*/config", "modules/*/hooks", "modules/*/*/config", "modules/*/*/hooks",
+)  # fmt: skip
 
 
 class SandboxPolicy(Struct, frozen=True, kw_only=True):
@@ -51,9 +53,19 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
 
     def protected(self) -> list[Path]:
         """What exists inside of `folders` and stays as it is: it says what git or agentcli run later."""
+        found = [path for path in self.run_later() if path.exists()]
+        for folder in self.git_folders():
+            found += [path for pattern in _INNER_FILES_OF_GIT for path in folder.glob(pattern)]
+        for folder in filter(Path.is_dir, self.folders()):
+            found += folder.glob(".agentcli*")
+            # In a worktree or a submodule it is a file that names the repository.
+            found += [path for path in (folder / ".git",) if path.is_file()]
+        return list(dict.fromkeys(found))
+
+    def run_later(self) -> list[Path]:
+        """What, once it is there, says what git or agentcli run later: a command may neither change nor make it."""
         git = [folder / name for folder in self.git_folders() for name in _FILES_OF_GIT]
-        own = [path for folder in self.folders() if folder.is_dir() for path in folder.glob(".agentcli*")]
-        return [path for path in (*git, *own) if path.exists()]
+        return [*git, *(folder / name for folder in self.folders() for name in _FILES_OF_AGENTCLI)]
 
     def hidden_paths(self) -> list[Path]:
         """What is hidden and exists, real paths, outer ones first."""
@@ -66,8 +78,7 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
 
     def may_write(self, path: Path) -> bool:
         inside = _is_in_any(path, self.folders()) and self.may_read(path)
-        later = (folder / name for folder in self.folders() for name in RUN_LATER)
-        return inside and not _is_in_any(path, (*self.protected(), *later))
+        return inside and not _is_in_any(path, (*self.protected(), *self.run_later()))
 
     def describe(self, tmp: str = "/tmp") -> str:
         """What it allows, as a clause for the model and for people."""

@@ -1,6 +1,7 @@
 """Seatbelt: the sandbox of macOS, through `sandbox-exec` and a profile in its language."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/dtracehelpe
 
 class Seatbelt:
     """Args:
-    private: where its folder for temporary files is made.
+    private: a folder for its temporary files, made by `start` and removed by `close`.
     """
 
     name = "sandbox-exec"
@@ -24,6 +25,7 @@ class Seatbelt:
 
     def __init__(self, policy: SandboxPolicy, private: Path) -> None:
         self._policy = policy
+        self._private = private
         self.tmp = str(private / "tmp")
         self.listener: socket.socket | None = None
         self.limits = (
@@ -53,6 +55,7 @@ class Seatbelt:
 
     def close(self) -> None:
         """What runs is ended by its marks."""
+        shutil.rmtree(self._private, ignore_errors=True)
         if self.listener is not None:
             self.listener.close()
             self.listener = None

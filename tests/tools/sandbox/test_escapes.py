@@ -1,6 +1,7 @@
 """What a command in the sandbox tries in order to get out. Each attempt prints or leaves `ESCAPED` if it does."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from agentcli.tools.sandbox.policy import SandboxPolicy
+from agentcli.tools.toolset import ToolOptions, create_toolset
 from tests.tools.conftest import Tools
-from tests.tools.sandbox.conftest import Place
+from tests.tools.sandbox.conftest import Place, make_sandbox
 
 PYTHON = os.path.realpath(sys.executable)
 
@@ -68,6 +71,7 @@ LATER = {
     "a monitor of files": "printf '[core]\\nfsmonitor = \"echo ESCAPED >&2; false\"\\n' >> .git/config",
     "a .git that is exchanged": "cp -r .git new; printf '#!/bin/sh\\necho ESCAPED' > new/hooks/pre-commit; chmod +x new/hooks/pre-commit; mv .git old; mv new .git",
     "hooks that are a link": "mkdir evil; printf '#!/bin/sh\\necho ESCAPED' > evil/pre-commit; chmod +x evil/pre-commit; rm -rf .git/hooks; ln -s ../evil .git/hooks",
+    "hooks where there were none": "rm -rf .git/hooks; mkdir -p .git/hooks; printf '#!/bin/sh\\necho ESCAPED' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
     "a common folder elsewhere": "cp -r .git evil; printf '#!/bin/sh\\necho ESCAPED' > evil/hooks/pre-commit; chmod +x evil/hooks/pre-commit; echo ../evil > .git/commondir",
 }
 
@@ -104,6 +108,30 @@ async def test_nothing_is_left_that_git_runs_later(name: str, inside: Tools, pla
     )
     assert done.returncode == 0 and "ESCAPED" not in done.stdout + done.stderr
     assert os.access(own, os.X_OK)
+
+
+async def test_a_repository_without_hooks_gets_none(inside: Tools, place: Place) -> None:
+    shutil.rmtree(place.cwd / ".git" / "hooks")
+    await inside.toolset.close()
+    await inside.bash(
+        "mkdir .git/hooks; printf '#!/bin/sh\\necho ESCAPED' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit"
+    )
+    assert not (place.cwd / ".git" / "hooks").exists()
+
+
+async def test_a_worktree_keeps_its_repository(place: Place, back_end: str) -> None:
+    main, tree = place.folder / "main", place.folder / "tree"
+    subprocess.run(["git", "init", "-q", str(main)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=main, check=True)
+    subprocess.run(["git", "worktree", "add", "-q", str(tree)], cwd=main, check=True)
+    sandbox = make_sandbox(SandboxPolicy(cwd=tree), place.folder / "private", back_end)
+    toolset = create_toolset(options := ToolOptions(cwd=tree, sandbox=sandbox))
+    before = {path: path.read_text() for path in (tree / ".git", main / ".git/worktrees/tree/commondir")}
+    await Tools(toolset, options).bash(
+        "echo gitdir: evil > .git; echo evil > ../main/.git/worktrees/tree/commondir; rm .git"
+    )
+    await toolset.close()
+    assert {path: path.read_text() for path in before} == before
 
 
 @pytest.mark.parametrize(
