@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from agentcli.runtime.command_words import PREFIXES, RUNNERS, SHELLS, Word
 from agentcli.runtime.shell_arithmetic import may_calculate
-from agentcli.runtime.shell_reader import Redirection, ShellReader, Token, Unclear
+from agentcli.runtime.shell_reader import Redirection, ShellReader
+from agentcli.runtime.shell_words import Token, Unclear
 
 MAX_DEPTH = 5
 """Commands inside of commands: `sh -c "sh -c …"`."""

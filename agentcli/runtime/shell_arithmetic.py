@@ -7,7 +7,7 @@ runs may be any.
 import re
 from collections.abc import Sequence
 
-from agentcli.runtime.shell_reader import Token
+from agentcli.runtime.shell_words import Token
 
 _TAKE_NAMES = frozenset(
     {"declare", "export", "getopts", "local", "mapfile", "read", "readarray", "readonly", "typeset", "unset"}

@@ -11,61 +11,20 @@ from collections.abc import Callable, Collection
 from msgspec import Struct
 
 from agentcli.runtime.command_words import Word
+from agentcli.runtime.shell_words import BREAKS, FUNCTION, ShellWords, Token, Unclear
 
 MAX_NESTING = 30
 """Groups and substitutions in each other."""
 
-_ODD = re.compile(r"[^\S \t\n]|[\x00-\x08\x0e-\x1f\x7f]")
-_BREAKS = frozenset(" \t\n;&|<>()")
-_PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`*?\[{}~]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
-_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
-_BRACED = re.compile(r"\{(?:[@*#?]|#[A-Za-z_]\w*|(?:[A-Za-z_]\w*|[0-9]+)(?::?[-+][\w./:@%,+=-]*)?)\}", re.A)
-_IN_QUOTES = re.compile(r'[^"`$\\]+')
-_IN_DOCUMENT = re.compile(r"[^`$\\]+")
-_SUM = re.compile(r"\(\([\d \t+*/%-]+\)\)", re.A)
-_AFTER_LITERAL_DOLLAR = frozenset(" .,:;)%/|^'\"=+~}]&")
 _DELIMITER = re.compile(r"(?P<quote>['\"]?)(?P<word>\w+)(?P=quote)", re.A)
-_OPERATOR = re.compile(r"&>>|&>|&&|&|\|\||\|&|\||;;&|;;|;&|;|<<<|<<-|<<|<&|<>|<|>>|>&|>\||>|\(|\)|\n")
 _ENDS = frozenset({";", "&", "&&", "||", "|", "|&", "\n", ")", ";;", ";&", ";;&", ""})
 _CASE_ENDS = frozenset({";;", ";&", ";;&"})
-_RESERVED = re.compile(
-    r"(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|in|coproc|time|[{}!]|\[\[)"
-    r"(?=[ \t\n;&|<>()]|\Z)"
-)
-_BRACKETS = frozenset({"{", "}", "{}", "[", "[["})
-"""Words that look like patterns and are none."""
 _TEST = re.compile(r"-[a-zA-Z]")
 _END_OF_TEST = re.compile(r"\]\](?=[ \t\n;&|<>()]|\Z)")
 _NO_TEST = frozenset({"-v", "-R", "-t", "-o"})
 _COMPARISONS = frozenset({"=", "==", "!=", "-ef", "-nt", "-ot"})
-
-
-class Unclear(Exception):
-    """The command has a form that is not understood; the message says which."""
-
-
-class Token(Struct):
-    """A word of a command."""
-
-    word: Word
-    raw: str
-    """As it stands there."""
-    splits: bool = False
-    """Whether a run may make several words of it, or none."""
-
-    @property
-    def is_plain(self) -> bool:
-        return self.word == self.raw
-
-    @property
-    def assigned(self) -> str | None:
-        """The variable that it gives a value to, if it stands in front of a command."""
-        found = _ASSIGNMENT.match(self.raw)
-        return found[1] if found else None
 
 
 class Redirection(Struct, frozen=True):
@@ -73,7 +32,7 @@ class Redirection(Struct, frozen=True):
     writes: bool
 
 
-class ShellReader:
+class ShellReader(ShellWords):
     """Args:
     text: one or more commands.
     on_command: takes the words of each simple command as they are found, those in substitutions first, and whether
@@ -91,19 +50,13 @@ class ShellReader:
         on_redirection: Callable[[Redirection], None],
         nesting: int = 0,
     ) -> None:
-        if _ODD.search(text):
-            raise Unclear("it holds odd blanks or control characters")
-        self._text = text
-        self._at = 0
+        super().__init__(text)
         self._on_command = on_command
         self._on_redirection = on_redirection
         self._nesting = nesting
-        self._substitutions = 0
         self._is_piped = False
         self.has_input = False
         """Whether a command is given a text or a file: by `<`, a here-document, or a here-string."""
-        self._documents: list[tuple[str, bool, bool]] = []
-        """Here-documents that begin in the next line: what ends each, whether it is expanded, whether tabs go."""
 
     def read(self) -> None:
         self._list()
@@ -335,7 +288,7 @@ class ShellReader:
     def _function(self, tokens: list[Token]) -> None:
         name = tokens[0].raw if len(tokens) == 1 and tokens[0].is_plain else ""
         is_next = self._text.startswith(name, self._at - len(name)) and self._text.startswith("()", self._at)
-        if not _FUNCTION.fullmatch(name) or not is_next:
+        if not FUNCTION.fullmatch(name) or not is_next:
             raise Unclear("it holds a parenthesis in a word")
         self._at += 2
         self._newlines()
@@ -374,234 +327,19 @@ class ShellReader:
         self._blanks()
         start = self._at
         found = _DELIMITER.match(self._text, start)
-        if self._substitutions or not found or self._text[found.end() : found.end() + 1] not in ("", *_BREAKS):
+        if self._substitutions or not found or self._text[found.end() : found.end() + 1] not in ("", *BREAKS):
             raise Unclear("it holds a here-document that is not plain")
         self._at = found.end()
         self._documents.append((found["word"], not found["quote"], strips))
 
-    def _read_documents(self) -> None:
-        """What follows a line with `<<`."""
-        documents, self._documents = self._documents, []
-        for delimiter, is_expanded, strips in documents:
-            lines: list[str] = []
-            while True:
-                if self._at >= len(self._text):
-                    raise Unclear("it holds a here-document without an end")
-                end = self._text.find("\n", self._at)
-                line = self._text[self._at : end if end >= 0 else len(self._text)]
-                self._at += len(line) + 1
-                if (line.lstrip("\t") if strips else line) == delimiter:
-                    break
-                lines.append(line)
-            self._at = min(self._at, len(self._text))
-            if is_expanded:
-                body = "\n".join(lines) + "\n"
-                inner = ShellReader(body, self._on_command, self._on_redirection, self._nesting + 1)
-                inner._substitutions = 1
-                inner._quoted(end="")
+    # What words hold
 
-    # Words
-
-    def _next_word(self) -> Token:
-        """A word that has to be there, on this line."""
-        if self._operator() or self._at >= len(self._text):
-            raise Unclear("it cannot be parsed")
-        return self._word()
-
-    def _word_or_array(self) -> Token:
-        start = self._at
-        found = _ASSIGNMENT.match(self._text, start)
-        if not found or not self._text.startswith("(", found.end()):
-            return self._word()
-        self._at = found.end() + 1
-        while self._operator() != ")":
-            element = self._next_word()
-            if "[" in element.raw or "#" in element.raw:
-                raise Unclear("it holds a subscript")
-        self._take(")")
-        if self._at < len(self._text) and self._text[self._at] not in " \t\n;&|)":
-            raise Unclear("it holds a word that goes on after an array")
-        return Token(f"{found[0]}…", self._text[start : self._at])
-
-    def _word(self) -> Token:
-        start = self._at
-        pieces: list[Word] = []
-        splits = False
-        text = self._text
-        while self._at < len(text) and (char := text[self._at]) not in _BREAKS:
-            match char:
-                case "'":
-                    pieces.append(self._raw_string())
-                case '"':
-                    self._at += 1
-                    pieces.append(self._quoted(end='"'))
-                    splits = splits or re.search(r"\$\{?@", text[start : self._at]) is not None
-                case "\\":
-                    if text[self._at + 1 : self._at + 2] in ("", "\n"):
-                        raise Unclear("it holds a line that goes on in the next one")
-                    pieces.append(text[self._at + 1])
-                    self._at += 2
-                case "$":
-                    splits = splits or not text.startswith("$'", self._at)
-                    pieces.append(self._expansion(is_quoted=False))
-                case "`":
-                    raise Unclear("it holds backquotes")
-                case "~":
-                    pieces.append(self._tilde(start))
-                case "*" | "?" | "[" | "{" | "}":
-                    splits = True
-                    pieces.append(None)
-                    self._at += 1
-                case _:
-                    found = _PLAIN.match(text, self._at)
-                    assert found is not None
-                    pieces.append(found[0])
-                    self._at = found.end()
-        if self._text.startswith("(", self._at) and self._at > start and not _FUNCTION.fullmatch(text, start, self._at):
-            raise Unclear("it holds a parenthesis in a word")
-        if text.startswith(("<(", ">("), self._at) and self._at > start:
-            raise Unclear("it holds a substitution in a word")
-        raw = text[start : self._at]
-        if raw in _BRACKETS:
-            return Token(raw, raw)
-        word = _joined(pieces)
-        # A tilde that is quoted is a letter.
-        return Token(f"./{word}" if word and word[0] == "~" != raw[0] else word, raw, splits)
-
-    def _raw_string(self) -> str:
-        end = self._text.find("'", self._at + 1)
-        if end < 0:
-            raise Unclear("it holds a quote without an end")
-        string = self._text[self._at + 1 : end]
-        self._see_lines(string)
-        self._at = end + 1
-        return string
-
-    def _quoted(self, end: str) -> Word:
-        """Up to a double quote, or, of a here-document, to its end."""
-        text = self._text
-        pieces: list[Word] = []
-        while not end or not text.startswith(end, self._at):
-            if self._at >= len(text):
-                if end:
-                    raise Unclear("it holds a quote without an end")
-                return None
-            char = text[self._at]
-            if char == "`":
-                raise Unclear("it holds backquotes")
-            if char == "$":
-                pieces.append(self._expansion(is_quoted=True))
-                continue
-            if char == "\\":
-                following = text[self._at + 1 : self._at + 2]
-                if following in ("", "\n"):
-                    raise Unclear("it holds a line that goes on in the next one")
-                pieces.append(following if following in ("$", "`", "\\", end) else char + following)
-                self._at += 2
-                continue
-            found = (_IN_QUOTES if end else _IN_DOCUMENT).match(text, self._at)
-            assert found is not None
-            self._see_lines(found[0])
-            pieces.append(found[0])
-            self._at = found.end()
-        self._at += 1
-        return _joined(pieces)
-
-    def _see_lines(self, string: str) -> None:
-        if self._documents and "\n" in string:
-            raise Unclear("it holds a here-document in the middle of a quote")
-
-    def _tilde(self, start: int) -> Word:
-        """`~` and `~/…` are the home; another user's, or one in the middle of an assignment, only a run tells."""
-        self._at += 1
-        following = self._text[self._at : self._at + 1]
-        if self._at - 1 == start:
-            return "~" if following == "/" or not following or following in _BREAKS else None
-        return None if self._text[self._at - 2] in "=:" else "~"
-
-    def _expansion(self, *, is_quoted: bool) -> Word:
-        text, start = self._text, self._at
-        self._at += 1
-        following = text[self._at : self._at + 1]
-        if following == "(":
-            if found := _SUM.match(text, self._at):
-                self._at = found.end()
-                return None
-            if text.startswith("((", self._at):
-                raise Unclear("it calculates")
-            self._substitution()
-            return None
-        if following == "{":
-            found = _BRACED.match(text, self._at)
-            if not found:
-                raise Unclear("it holds an expansion that is not plain")
-            self._at = found.end()
-            return None
-        if found := _PARAMETER.match(text, self._at):
-            self._at = found.end()
-            return None
-        if following == "'" and not is_quoted:
-            if "\\" in self._raw_string():
-                raise Unclear("it holds escapes in a quote")
-            return None
-        if is_quoted and following in _AFTER_LITERAL_DOLLAR and following:
-            return "$"
-        raise Unclear(f"it holds {text[start : self._at + 1].strip()!r} where it may mean several things")
-
-    def _substitution(self) -> None:
-        """From its opening parenthesis to what follows the closing one."""
-        if self._documents:
-            raise Unclear("it holds a substitution between a here-document and its beginning")
-        self._substitutions += 1
+    def _read_substitution(self) -> None:
         before, self._is_piped = self._is_piped, False
         self._subshell()
         self._is_piped = before
-        self._substitutions -= 1
 
-    def _process_substitution(self) -> Token:
-        start = self._at
-        self._at += 1
-        self._substitution()
-        if self._at < len(self._text) and self._text[self._at] not in _BREAKS:
-            raise Unclear("it holds a word that goes on after a substitution")
-        return Token(None, self._text[start : self._at])
-
-    # What comes next
-
-    def _blanks(self) -> None:
-        while self._text.startswith((" ", "\t"), self._at):
-            self._at += 1
-
-    def _operator(self) -> str:
-        """The operator that comes next, after blanks and a comment; "" before a word and at the end."""
-        self._blanks()
-        if self._text.startswith("#", self._at):
-            if self._substitutions:
-                raise Unclear("it holds a comment in a substitution")
-            end = self._text.find("\n", self._at)
-            self._at = end if end >= 0 else len(self._text)
-        found = _OPERATOR.match(self._text, self._at)
-        return found[0] if found else ""
-
-    def _reserved(self) -> str:
-        """The reserved word that comes next; "" if there is none."""
-        if self._operator():
-            return ""
-        found = _RESERVED.match(self._text, self._at)
-        return found[0] if found else ""
-
-    def _take(self, expected: str) -> None:
-        if (self._operator() or self._reserved()) != expected:
-            raise Unclear("it cannot be parsed")
-        self._at += len(expected)
-        if expected == "\n" and self._documents:
-            self._read_documents()
-
-    def _newlines(self) -> None:
-        while self._operator() == "\n":
-            self._take("\n")
-
-
-def _joined(pieces: list[Word]) -> Word:
-    known = [piece for piece in pieces if piece is not None]
-    return "".join(known) if len(known) == len(pieces) else None
+    def _expanded(self, document: str) -> None:
+        inner = ShellReader(document, self._on_command, self._on_redirection, self._nesting + 1)
+        inner._substitutions = 1
+        inner._quoted(end="")
