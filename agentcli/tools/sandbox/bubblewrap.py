@@ -191,7 +191,9 @@ class _Holder:
         try:
             self._process.wait(_END_AT_MOST_S)
         except subprocess.TimeoutExpired:
+            # The system is still at it; nobody need wait for that.
             self._process.kill()
+            self._process.wait()
 
     def _complaint(self) -> str:
         assert self._process.stderr is not None
@@ -221,6 +223,9 @@ def arguments(policy: SandboxPolicy) -> list[str]:
     for path in hidden:
         if path not in inside and not _is_below(path, covered):
             found += _covering(path, emptied)
+    for path in _programs():
+        if _is_below(path, covered):
+            found += ["--ro-bind", str(path), str(path)]
     covered += hidden
     # The project, and agentcli's own Python, may lie in a folder that is private.
     for path in (Path(sys.base_prefix), repository_root(policy.cwd) or policy.cwd):
@@ -245,6 +250,14 @@ def arguments(policy: SandboxPolicy) -> list[str]:
     for name in emptied:
         found += ["--remount-ro", name]
     return [*found, "--chdir", "/"]
+
+
+def _programs() -> Iterator[Path]:
+    """The folders of PATH, and what belongs to the programs of those that are Python environments."""
+    for name in os.get_exec_path():
+        path = Path(os.path.realpath(name))
+        if path.is_dir() and os.path.isabs(name):  # noqa: PTH117
+            yield path.parent if (path.parent / "pyvenv.cfg").is_file() else path
 
 
 def _covering(path: Path, emptied: list[str]) -> list[str]:

@@ -195,6 +195,20 @@ async def test_a_folder_in_a_private_place_can_be_read(tmp_path: Path, back_end:
     assert (tmp_path / "work" / "above").read_text() == "read"
 
 
+async def test_programs_in_a_private_place_are_found(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, back_end: str
+) -> None:
+    (tool := tmp_path / "bin" / "my-tool").parent.mkdir()
+    tool.write_text("#!/bin/sh\necho found")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    sandbox = make_sandbox(SandboxPolicy(cwd=place.cwd), place.folder / "private", back_end)
+    toolset = create_toolset(options := ToolOptions(cwd=place.cwd, sandbox=sandbox))
+    answer = await Tools(toolset, options).bash("my-tool; echo no > $(dirname $(command -v my-tool))/new")
+    await toolset.close()
+    assert answer.text.startswith("found") and not (tool.parent / "new").exists()
+
+
 async def test_what_is_hidden_stays_so_in_the_home_folder(place: Place, back_end: str) -> None:
     if back_end == "Landlock":
         pytest.skip("it cannot hide what lies in a folder that can be written to; agentcli doctor says so")
