@@ -37,7 +37,7 @@ WRITES = {
     "make a FIFO": "mkfifo $OUT/new",
     "make a link": "ln -s /etc $OUT/new",
     "make a socket": "$PY -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"'$OUT'/new\")'",
-    "open a file that is there for writing, by its descriptor": "$PY -c 'import os; os.write(os.open(\"'$OUT'/kept\", os.O_RDWR), b\"ESCAPED\")'",
+    "open a file that is there for writing, by its descriptor": "exec 3<> $OUT/kept && echo ESCAPED >&3",
     "write by the root of the first process": "echo ESCAPED > /proc/1/root$OUT/new",
     "write by the root of agentcli": "echo ESCAPED > /proc/$AGENT/root$OUT/new",
     "write by the folder of agentcli": "cd /proc/$AGENT/cwd && echo ESCAPED > $OUT/new",
