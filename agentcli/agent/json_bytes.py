@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 def json_bytes(value: object) -> bytes:
     """The JSON of a Struct, of plain data, or of both. It never fails."""
-    return sayable(value)[1]
+    return to_json_lossy(value)[1]
 
 
-def sayable(value: T) -> tuple[T, bytes]:
+def to_json_lossy(value: T) -> tuple[T, bytes]:
     """The value itself, or a copy that JSON can say; and its JSON."""
     try:
         return value, _encoder.encode(value)

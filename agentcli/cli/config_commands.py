@@ -150,7 +150,7 @@ def _safe(key: str, value: Any) -> Any:
         return HIDDEN
     if name != "base_url":
         return value
-    from agentcli.providers.endpoint import shown_url  # 2 ms, for those who have such a setting
+    from agentcli.providers.catalog.endpoint import shown_url  # 2 ms, for those who have such a setting
 
     return shown_url(value)
 

@@ -53,7 +53,7 @@ def _home() -> bool:
 
 
 def _search() -> bool:
-    from agentcli.tools.ripgrep import ripgrep
+    from agentcli.tools.search.ripgrep import ripgrep
 
     try:
         _say("search", f"ripgrep, {ripgrep()}")

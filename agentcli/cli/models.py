@@ -5,7 +5,7 @@ import sys
 from agentcli.agent.models import Model, Provider
 from agentcli.agent.text import printable
 from agentcli.config.credentials import has_key
-from agentcli.providers.catalog import LOCAL
+from agentcli.providers.catalog.catalog import LOCAL
 from agentcli.runtime.foundation import catalog_in
 from agentcli.runtime.model_choice import models_by_readiness
 from agentcli.runtime.session_choice import working_folder
@@ -19,7 +19,7 @@ def print_models(search: str | None, discover: bool) -> None:
     models = models_by_readiness(catalog)
     if discover:
         from agentcli.agent.threads import run
-        from agentcli.providers.discovery import discover as find_local
+        from agentcli.providers.catalog.discovery import discover as find_local
 
         models += run(find_local(servers=[catalog.provider(name) for name in LOCAL]))
     shown = [model for model in models if not search or search.lower() in f"{model.full_id} {model.name}".lower()]

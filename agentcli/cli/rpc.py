@@ -35,7 +35,7 @@ def rpc(
 
     from agentcli.agent.threads import run
     from agentcli.cli.runtime_options import runtime_options, with_limits
-    from agentcli.headless.rpc import run_rpc
+    from agentcli.headless.rpc.server import run_rpc
 
     asked = runtime_options(model, continue_, session, no_session, cwd, permission_mode, trust, sandbox)
     limited = with_limits(asked, max_turns, max_tokens, max_cost, timeout)

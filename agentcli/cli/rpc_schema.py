@@ -2,7 +2,7 @@
 
 import msgspec
 
-from agentcli.headless.rpc_schema import rpc_schema
+from agentcli.headless.rpc.schema import rpc_schema
 
 
 def print_schema() -> int:

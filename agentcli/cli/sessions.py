@@ -188,7 +188,7 @@ def compact(reference: str, instructions: str, model: str | None) -> int:
 
 
 def export(reference: str, format: str, output: Path | None) -> None:
-    from agentcli.sessions.export import export_session
+    from agentcli.sessions.export.export import export_session
 
     session = _to_read(reference)
     text = export_session(session, format)

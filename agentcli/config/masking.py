@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agentcli.agent.json_bytes import sayable
+from agentcli.agent.json_bytes import to_json_lossy
 
 MASK = "[key hidden]"
 
@@ -128,7 +128,7 @@ def mask_data(value: T) -> T:
     """
     if not _known or value is None:
         return value
-    value, data = sayable(value)
+    value, data = to_json_lossy(value)
     encoded = data.decode()
     if not any(written in encoded for written in _known.values()):
         return value

@@ -40,7 +40,7 @@ Your answer does not fit the JSON Schema that it has to fit:
 Answer again, with the whole JSON value and nothing else."""
 
 
-class AnswerSchema:
+class OutputSchema:
     """Args:
     path: a file with a JSON Schema.
 
@@ -97,7 +97,7 @@ class AnswerSchema:
             return [f"it is no JSON: {error}"]
         except RecursionError:
             return ["it is nested too deep"]
-        return self._schema.misfits(self.data)
+        return self._schema.validation_errors(self.data)
 
 
 def _read(path: Path) -> JsonSchema:

@@ -1,6 +1,6 @@
 """GrowingText: what changes when a text becomes another one that is mostly the same."""
 
-from agentcli.headless.wire_events import TextChange
+from agentcli.headless.serialized_events import TextChange
 
 _PROBE = 64
 """Characters of the new text's beginning that are looked for in the old one."""

@@ -5,7 +5,7 @@ import json
 from agentcli.agent.json_bytes import json_bytes
 from agentcli.agent.text import printable
 from agentcli.config.masking import mask_data
-from agentcli.headless.outlet import Outlet
+from agentcli.headless.stdout_writer import StdoutWriter
 
 
 def line_of(record: object) -> bytes:
@@ -16,7 +16,7 @@ def line_of(record: object) -> bytes:
 class JsonLines:
     """Writes records to an outlet. On a terminal what it would obey is written as JSON's escapes."""
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, outlet: StdoutWriter) -> None:
         self._outlet = outlet
         self._escapes = outlet.isatty()
 

@@ -66,7 +66,7 @@ class JsonSchema:
         except RecursionError:
             raise UsageError("$: nested too deep") from None
 
-    def misfits(self, value: Any) -> list[str]:
+    def validation_errors(self, value: Any) -> list[str]:
         """Everything that does not fit, each as `path: what is wrong`; paths start at `$`."""
         try:
             return list(self._check(self.schema, value, "$"))

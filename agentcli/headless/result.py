@@ -51,7 +51,7 @@ class Result(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
     exit_code: int = 0
 
 
-class Tally:
+class UsageCounter:
     """A listener that counts what a run takes, and keeps its last answer."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Tally:
         self.cost += usage.cost.total
 
 
-def result_of(runtime: Runtime, tally: Tally, exit_code: int, problem: str | None) -> Result:
+def result_of(runtime: Runtime, tally: UsageCounter, exit_code: int, problem: str | None) -> Result:
     """Args:
     tally: of the run.
     problem: what went wrong; None if nothing did.

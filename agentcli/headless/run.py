@@ -14,16 +14,16 @@ from agentcli.agent.messages import UserMessage
 from agentcli.agent.text import printable
 from agentcli.agent.threads import shortages, to_thread
 from agentcli.headless.exit_codes import ExitCode, outcome
-from agentcli.headless.outlet import Outlet, open_outlet
 from agentcli.headless.output_format import OutputFormat
 from agentcli.headless.signals import StopSignals
 from agentcli.headless.stdin import read_piped
+from agentcli.headless.stdout_writer import StdoutWriter, open_outlet
 from agentcli.headless.text_output import TextOutput
 from agentcli.runtime.runtime import Runtime, RuntimeOptions
 
 if TYPE_CHECKING:
-    from agentcli.headless.answer_schema import AnswerSchema
-    from agentcli.headless.result import Tally
+    from agentcli.headless.answer_schema import OutputSchema
+    from agentcli.headless.result import UsageCounter
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
@@ -68,14 +68,14 @@ def told_shortage(code: int) -> int:
 
 
 class _OneRun:
-    def __init__(self, options: RunOptions, outlet: Outlet, stopping: StopSignals) -> None:
+    def __init__(self, options: RunOptions, outlet: StdoutWriter, stopping: StopSignals) -> None:
         self.options = options
         self.outlet = outlet
         self.stopping = stopping
         streams = options.output == OutputFormat.TEXT and options.schema is None
         self.text = TextOutput(outlet if streams else None, sys.stderr)
-        self.schema: AnswerSchema | None = None
-        self.tally: Tally | None = None
+        self.schema: OutputSchema | None = None
+        self.tally: UsageCounter | None = None
         session = options.runtime.session
         self._wants_session = session.continue_ or session.reference is not None
         """Whether a session was asked for: then an answer that is not in it is no success."""
@@ -83,9 +83,9 @@ class _OneRun:
 
     async def work(self, arguments: Sequence[str]) -> int:
         if self.options.schema is not None:
-            from agentcli.headless.answer_schema import AnswerSchema
+            from agentcli.headless.answer_schema import OutputSchema
 
-            self.schema = AnswerSchema(self.options.schema)
+            self.schema = OutputSchema(self.options.schema)
         words = [argument for argument in arguments if argument != "-"]
         try:
             with interruptible(self.stopping.signal):
@@ -127,15 +127,15 @@ class _OneRun:
             case OutputFormat.TEXT:
                 runtime.subscribe(lambda event, signal: self.outlet.room(signal))
             case OutputFormat.JSON | OutputFormat.EVENTS:
-                from agentcli.headless.result import Tally
+                from agentcli.headless.result import UsageCounter
 
-                self.tally = Tally()
+                self.tally = UsageCounter()
                 runtime.subscribe(self.tally)
         if self.options.output == OutputFormat.EVENTS:
+            from agentcli.headless.event_serializer import EventSerializer
             from agentcli.headless.json_lines import JsonLines
-            from agentcli.headless.wire import Wire
 
-            Wire(runtime, JsonLines(self.outlet), self.outlet.room)
+            EventSerializer(runtime, JsonLines(self.outlet), self.outlet.room)
         if self.schema is not None:
             self.schema.attach(runtime)
 
@@ -195,7 +195,7 @@ def _price_notices(runtime: Runtime) -> list[str]:
     return [f"there are no prices of {model.full_id}, so --max-cost stops nothing"]
 
 
-def _could_not_write(outlet: Outlet, text: TextOutput) -> int:
+def _could_not_write(outlet: StdoutWriter, text: TextOutput) -> int:
     """Stdout took no more. A closed pipe is the reader's own doing: quiet, and the code of SIGPIPE."""
     if isinstance(outlet.broken, BrokenPipeError):
         return 128 + signal.SIGPIPE

@@ -7,7 +7,7 @@ from typing import TypeVar
 from agentcli.headless.signals import StopSignals
 from agentcli.headless.text_output import TextOutput
 from agentcli.runtime.events import CompactionEndEvent
-from agentcli.runtime.navigation import Moved
+from agentcli.runtime.navigation import NavigationResult
 from agentcli.runtime.runtime import Runtime, RuntimeOptions
 
 T = TypeVar("T")
@@ -18,10 +18,10 @@ async def compact_session(options: RuntimeOptions, instructions: str) -> tuple[C
     return await _with_runtime(options, lambda runtime: runtime.compact(instructions))
 
 
-async def go_to_entry(options: RuntimeOptions, entry: str, instructions: str) -> tuple[Moved, int | None]:
+async def go_to_entry(options: RuntimeOptions, entry: str, instructions: str) -> tuple[NavigationResult, int | None]:
     """Go on from another entry, with a summary of the branch that is left."""
 
-    async def work(runtime: Runtime) -> Moved:
+    async def work(runtime: Runtime) -> NavigationResult:
         entry_id = runtime.session.storage.find_id(entry)
         return await runtime.go_to(entry_id, summarize=True, instructions=instructions)
 

@@ -21,7 +21,7 @@ from agentcli.headless.masked_text import MaskedText
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
 
 if TYPE_CHECKING:
-    from agentcli.headless.outlet import Outlet
+    from agentcli.headless.stdout_writer import StdoutWriter
     from agentcli.headless.tool_lines import ToolLines
 
 
@@ -40,7 +40,7 @@ class TextOutput:
         err: stderr.
     """
 
-    def __init__(self, out: "Outlet | None", err: TextIO) -> None:
+    def __init__(self, out: "StdoutWriter | None", err: TextIO) -> None:
         self.out = out
         self.err = err
         self._clean = out is not None and out.isatty()

@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentcli.providers.catalog import Catalog
+    from agentcli.providers.catalog.catalog import Catalog
     from agentcli.providers.scripted import ScriptedStream, Step
     from agentcli.providers.stream_client import StreamClient
 
 __all__ = ["Catalog", "ScriptedStream", "Step", "StreamClient"]
 
 _HOMES = {
-    "Catalog": "agentcli.providers.catalog",
+    "Catalog": "agentcli.providers.catalog.catalog",
     "ScriptedStream": "agentcli.providers.scripted",
     "Step": "agentcli.providers.scripted",
     "StreamClient": "agentcli.providers.stream_client",

@@ -16,7 +16,7 @@ from agentcli.agent.errors import (
     RefusedError,
 )
 from agentcli.agent.messages import StopReason
-from agentcli.providers.classify import one_line
+from agentcli.providers.http.classify import one_line
 
 _WORDS: dict[StopReason | type[ProviderError], str] = {
     # The answer is complete. `complete` is Cohere's, `eos` and `eos_token` come from older servers of open models.

@@ -60,7 +60,7 @@ class History(Generic[Item]):
             raise BadRequestError("there is nothing to send: the conversation has no text", hint="write a prompt")
 
 
-class Histories:
+class RequestCache:
     """The histories last written, by the session they are of."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.messages import StopReason, ToolResultMessage, UserMessage, text_of
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 
 HELP = """\
 I am agentcli's offline pilot, not a language model. I understand:

@@ -31,7 +31,7 @@ from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.agent.threads import to_thread
 from agentcli.files.reading import read_bytes
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 
 MAX_BYTES = 1 << 30
 """Of a recording."""

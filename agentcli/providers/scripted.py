@@ -32,7 +32,7 @@ from agentcli.agent.messages import AssistantMessage, StopReason, Usage
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.files.reading import read_bytes
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,14 +23,14 @@ from agentcli.agent.assistant_events import AssistantMessageEvent
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import ConfigError
 from agentcli.agent.models import Model
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 
 WIRE_APIS: dict[str, str] = {
-    "openai-completions": "agentcli.providers.openai_completions",
-    "openai-responses": "agentcli.providers.openai_responses",
-    "anthropic-messages": "agentcli.providers.anthropic_messages",
-    "anthropic-bedrock": "agentcli.providers.anthropic_bedrock",
-    "anthropic-vertex": "agentcli.providers.anthropic_vertex",
+    "openai-completions": "agentcli.providers.openai.completions",
+    "openai-responses": "agentcli.providers.openai.responses",
+    "anthropic-messages": "agentcli.providers.anthropic.messages",
+    "anthropic-bedrock": "agentcli.providers.anthropic.bedrock",
+    "anthropic-vertex": "agentcli.providers.anthropic.vertex",
     "offline": "agentcli.providers.offline",
     "scripted": "agentcli.providers.scripted",
     "replay": "agentcli.providers.replay",

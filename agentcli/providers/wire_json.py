@@ -7,7 +7,7 @@ import msgspec
 
 from agentcli.agent.errors import BadResponseError
 from agentcli.agent.surrogates import data_without_surrogates
-from agentcli.providers.classify import one_line
+from agentcli.providers.http.classify import one_line
 
 T = TypeVar("T")
 

@@ -17,17 +17,17 @@ from agentcli.config.paths import home, project_folders, shared_skills_folder
 from agentcli.config.project import APPEND_NAME, SYSTEM_NAME, Project
 from agentcli.config.settings import PermissionMode, Settings
 from agentcli.files.reading import Judge, decode, read_bytes
-from agentcli.runtime.context_files import find_context_files
 from agentcli.runtime.events import NoticeEvent
-from agentcli.runtime.extension_api import GROUP, ExtensionApi, failure
-from agentcli.runtime.file_judge import file_judge
+from agentcli.runtime.extensions.api import GROUP, ExtensionApi, failure
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.runtime.system_prompt import PromptPart, prompt_parts
+from agentcli.runtime.permissions.file_judge import file_judge
+from agentcli.runtime.resources.context_files import find_context_files
+from agentcli.runtime.resources.system_prompt import PromptPart, prompt_parts
 from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES
 
 if TYPE_CHECKING:
-    from agentcli.runtime.permission_gate import PermissionGate
-    from agentcli.runtime.slash_commands import SlashCommand, SlashCommands
+    from agentcli.runtime.permissions.gate import PermissionGate
+    from agentcli.runtime.resources.slash_commands import SlashCommand, SlashCommands
     from agentcli.tools.sandbox.sandbox import Sandbox
 
 MAX_BYTES = 1 << 20
@@ -87,7 +87,7 @@ class Additions:
         appended = [self._own_text("APPEND_SYSTEM.md"), self._project.trusted_text(APPEND_NAME)]
         skills = ""
         if self._slash is not None and self._slash.skills:
-            from agentcli.runtime.skills import skills_part
+            from agentcli.runtime.resources.skills import skills_part
 
             skills = skills_part(self._slash.skills)
         return prompt_parts(
@@ -131,7 +131,7 @@ class Additions:
     def answer(self, id: str, verdict: str, remember: str, reason: str | None) -> bool:
         if self._gate is None:
             return False
-        from agentcli.runtime.permission_gate import Remember
+        from agentcli.runtime.permissions.gate import Remember
 
         return self._gate.answer(id, allowed=verdict == "allow", remember=Remember(remember), reason=reason)
 
@@ -139,7 +139,7 @@ class Additions:
         """What a person can type after a slash, but for what the screen itself adds."""
         listed = [] if self._slash is None else self._slash.listed()
         if self.api.commands:
-            from agentcli.runtime.slash_commands import SlashCommand
+            from agentcli.runtime.resources.slash_commands import SlashCommand
 
             own = self.api.commands.values()
             listed += [SlashCommand(each.name, each.description, each.argument_hint, "extension") for each in own]
@@ -162,8 +162,8 @@ class Additions:
             return None
 
     def _make_gate(self) -> None:
-        from agentcli.runtime.permission_gate import PermissionGate  # 5 ms, for those who let everything run
-        from agentcli.runtime.permissions import Permissions
+        from agentcli.runtime.permissions.gate import PermissionGate  # 5 ms, for those who let everything run
+        from agentcli.runtime.permissions.permissions import Permissions
 
         permissions = Permissions(
             self.mode,
@@ -191,7 +191,7 @@ class Additions:
         files = _python_files(home() / "extensions", self.notices)
         packages = _packages_with_extensions(self._cwd, self.notices)
         if files or packages:
-            from agentcli.runtime.extensions import load_extensions
+            from agentcli.runtime.extensions.load import load_extensions
 
             self.notices += load_extensions(self.api, files, packages)
 
@@ -245,7 +245,7 @@ def _slash_commands(cwd: Path, judge: Judge) -> "SlashCommands | None":
     prompts, skills = resource_folders(cwd)
     if not prompts and not skills:
         return None
-    from agentcli.runtime.slash_commands import SlashCommands
+    from agentcli.runtime.resources.slash_commands import SlashCommands
 
     return SlashCommands(prompts, skills, judge)
 

@@ -15,8 +15,8 @@ from agentcli.agent.errors import ToolError, UsageError
 from agentcli.agent.messages import ImageContent, TextContent, UserContent, UserMessage, text_of
 from agentcli.agent.surrogates import without_surrogates
 from agentcli.agent.tools import AgentToolResult
-from agentcli.tools.image_file import IMAGE_SUFFIXES
-from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.files.image_file import IMAGE_SUFFIXES
+from agentcli.tools.files.read_tracker import ReadTracker
 from agentcli.tools.options import ToolOptions
 
 __all__ = ["IMAGE_SUFFIXES", "Attachments"]
@@ -31,9 +31,9 @@ class Attachments:
     known: where it is noted which state of a file the model has seen.
     """
 
-    def __init__(self, options: ToolOptions, known: KnownFiles | None = None) -> None:
+    def __init__(self, options: ToolOptions, known: ReadTracker | None = None) -> None:
         self._options = options
-        self._known = known or KnownFiles()
+        self._known = known or ReadTracker()
         self.notices: list[str] = []
         """What looked like a file and is sent as words, a line each."""
 
@@ -114,9 +114,9 @@ class Attachments:
         return os.path.lexists(self._options.cwd / os.path.expanduser(name))  # noqa: PTH111 (`~nobody` is a name)
 
     def _read(self, name: str) -> AgentToolResult:
-        from agentcli.tools.file_place import FilePlace
-        from agentcli.tools.paths import find_file
-        from agentcli.tools.read import ReadToolInput, read_file  # 3 ms, for who attaches something
+        from agentcli.tools.files.file_place import FilePlace
+        from agentcli.tools.files.paths import find_file
+        from agentcli.tools.files.read import ReadToolInput, read_file  # 3 ms, for who attaches something
 
         # Whether the model takes images is decided at each request: the next one may.
         options = replace(self._options, image_input=True)

@@ -12,7 +12,7 @@ from agentcli.agent.hooks import AgentLoopTurnUpdate
 from agentcli.agent.models import Model, ThinkingLevel, clamp_thinking_level
 from agentcli.config.credentials import has_key, is_quick, require_key
 from agentcli.runtime.events import ModelChangedEvent, NoticeEvent, ThinkingLevelChangedEvent
-from agentcli.runtime.foundation import Foundation
+from agentcli.runtime.foundation import Assembly
 from agentcli.runtime.model_choice import OFFLINE_NOTICE, choice_of, choose_model, stored_model
 from agentcli.sessions.context import ModelChoice, SessionContext
 
@@ -23,7 +23,7 @@ class ChosenModel:
     tell: takes an event for the listeners.
     """
 
-    def __init__(self, foundation: Foundation, tell: Callable[[Any], None]) -> None:
+    def __init__(self, foundation: Assembly, tell: Callable[[Any], None]) -> None:
         self._foundation = foundation
         self._state = foundation.agent.state
         self._session = foundation.recorder.session

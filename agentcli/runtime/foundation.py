@@ -18,17 +18,17 @@ from agentcli.config.masking import MaskedBytes, key_names, mask, password_in, r
 from agentcli.config.paths import home, require_home, sessions_folder
 from agentcli.config.settings import SandboxMode, Settings
 from agentcli.config.variables import expand_variables
-from agentcli.providers.catalog import Catalog
-from agentcli.providers.http import HttpClients
+from agentcli.providers.catalog.catalog import Catalog
+from agentcli.providers.http.clients import HttpClients
 from agentcli.providers.stream_client import StreamClient
 from agentcli.runtime.additions import Additions
+from agentcli.runtime.compaction.token_estimate import context_messages
 from agentcli.runtime.masking import masked_tool
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.recorder import SessionRecorder
+from agentcli.runtime.resources.system_prompt import build_system_prompt
 from agentcli.runtime.session_opening import open_session
-from agentcli.runtime.system_prompt import build_system_prompt
-from agentcli.runtime.token_estimate import messages_to_go_on_with
 from agentcli.sessions.context import SessionContext
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.I)
 
 
-class Foundation(Struct):
+class Assembly(Struct):
     options: RuntimeOptions
     """With the settings that hold in the folder."""
     agent: Agent
@@ -59,7 +59,7 @@ class Foundation(Struct):
     """By provider or `provider/id`: what of its settings makes it impossible to ask it."""
 
 
-def lay_foundation(options: RuntimeOptions) -> Foundation:
+def assemble(options: RuntimeOptions) -> Assembly:
     """Nothing is sent or written yet.
 
     Raises:
@@ -75,7 +75,7 @@ def lay_foundation(options: RuntimeOptions) -> Foundation:
         raise
 
 
-def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
+def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Assembly:
     configuration = Configuration(settings=options.settings) if options.load is None else options.load(cwd)
     expanded = expand_variables(configuration.settings, configuration.origin)
     settings = expanded.settings
@@ -106,7 +106,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         # Known keys are masked in it as in all that is said: a context file may hold one.
         system_prompt=mask(build_system_prompt(additions.prompt_parts())),
         tools=[masked_tool(tool) for tool in tools.values()],
-        messages=messages_to_go_on_with(context),
+        messages=context_messages(context),
         steering_mode=settings.steering_mode,
         follow_up_mode=settings.follow_up_mode,
         session_id=session.id,
@@ -119,7 +119,7 @@ def _lay(options: RuntimeOptions, session: Session, cwd: Path) -> Foundation:
         notices.append(f"commands run in a sandbox: {additions.sandbox.describe()}")
     if decision.notice:
         notices.append(decision.notice)
-    return Foundation(
+    return Assembly(
         options,
         agent,
         recorder,
@@ -191,7 +191,7 @@ def unknown_compat(settings: Settings) -> list[str]:
     odd = {name: fields["compat"] for name, fields in tables.items() if isinstance(fields.get("compat"), dict)}
     if not odd:
         return []
-    from agentcli.providers.compat import unknown_compat_keys  # 2 ms, for those who have such a table
+    from agentcli.providers.catalog.compat import unknown_compat_keys  # 2 ms, for those who have such a table
 
     return [f"unknown key {name}.compat.{key}; it is ignored" for name in odd for key in unknown_compat_keys(odd[name])]
 

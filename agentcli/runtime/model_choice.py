@@ -6,7 +6,7 @@ from agentcli.agent.errors import AgentcliError
 from agentcli.agent.models import Model, ThinkingLevel, clamp_thinking_level
 from agentcli.config.credentials import has_key
 from agentcli.config.settings import Settings
-from agentcli.providers.catalog import PILOT, Catalog
+from agentcli.providers.catalog.catalog import PILOT, Catalog
 from agentcli.sessions.context import ModelChoice, SessionContext
 
 OFFLINE_NOTICE = "no model is configured, so the offline pilot answers; it is not a language model (agentcli models)"

@@ -9,7 +9,7 @@ from agentcli.agent.models import Model
 from agentcli.agent.streaming import resolved
 from agentcli.agent.threads import to_thread
 from agentcli.config.credentials import forget_key, is_quick, require_key
-from agentcli.runtime.foundation import Foundation
+from agentcli.runtime.foundation import Assembly
 from agentcli.runtime.masking import masked_end, masked_error
 from agentcli.runtime.retries import Retries
 
@@ -20,7 +20,7 @@ class ModelRequests:
     retries: are told how a request failed; whether to make it again is decided after the run.
     """
 
-    def __init__(self, foundation: Foundation, retries: Retries) -> None:
+    def __init__(self, foundation: Assembly, retries: Retries) -> None:
         self._catalog = foundation.catalog
         self._problems = foundation.problems
         self._client = foundation.client

@@ -5,16 +5,16 @@ from msgspec import Struct
 from agentcli.agent.abort import Aborted, AbortSignal
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.messages import CustomMessage, Usage, UserMessage, text_of
-from agentcli.runtime.branch_summary import left_entries, summarize_branch
+from agentcli.runtime.compaction.branch_summary import left_entries, summarize_branch
+from agentcli.runtime.compaction.summarizer import Summarizer, bill
 from agentcli.runtime.events import SpentEvent
-from agentcli.runtime.summarizer import Summarizer, bill
 from agentcli.sessions.entries import CustomMessageEntry, MessageEntry
 from agentcli.sessions.session import Session
 
 BRANCH_SUMMARY = "branch_summary"
 
 
-class Moved(Struct, frozen=True):
+class NavigationResult(Struct, frozen=True):
     moved: bool
     """False if it was aborted; then nothing has changed."""
     edit_text: str | None = None
@@ -29,7 +29,7 @@ async def move(
     *,
     room: int,
     instructions: str = "",
-) -> Moved:
+) -> NavigationResult:
     """Move the leaf to an entry; before it, if it is a message of the user (or an extension's); None is the beginning.
 
     Args:
@@ -42,10 +42,10 @@ async def move(
     """
     target_id, edit_text = place_of(session, entry_id) if entry_id is not None else (None, None)
     if target_id == session.leaf_id:
-        return Moved(True, edit_text)
+        return NavigationResult(True, edit_text)
     if summarizer is None:
         session.move_to(target_id)
-        return Moved(True, edit_text)
+        return NavigationResult(True, edit_text)
     summarizer.take_spent()
     try:
         left = left_entries(session, target_id)
@@ -54,7 +54,7 @@ async def move(
             raise Aborted
     except Aborted:
         await _tell(summarizer, bill(session, summarizer, BRANCH_SUMMARY, "aborted"))
-        return Moved(False)
+        return NavigationResult(False)
     except AgentcliError as error:
         await _tell(summarizer, bill(session, summarizer, BRANCH_SUMMARY, str(error)))
         raise
@@ -64,7 +64,7 @@ async def move(
     else:
         session.move_to(target_id, summary=summary.text, details=summary.details, usage=usage)
     await _tell(summarizer, usage)
-    return Moved(True, edit_text)
+    return NavigationResult(True, edit_text)
 
 
 async def _tell(summarizer: Summarizer, usage: Usage | None) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from agentcli.config.configuration import Configuration
 from agentcli.runtime.additions import Additions
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.sessions.token_estimate import CHARACTERS_PER_TOKEN
+from agentcli.sessions.compaction.token_estimate import CHARACTERS_PER_TOKEN
 from agentcli.tools.toolset import ToolOptions, create_toolset
 
 

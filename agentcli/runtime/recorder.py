@@ -9,8 +9,8 @@ from agentcli.agent.messages import AgentMessage
 from agentcli.agent.threads import to_thread
 from agentcli.config.masking import mask_data
 from agentcli.runtime.events import EntryAppendedEvent, NoticeEvent
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 
 class SessionRecorder:

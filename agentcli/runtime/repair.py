@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agentcli.agent.messages import AgentMessage, AssistantMessage, TextContent, ToolResultMessage
-from agentcli.tools.orphans import end_orphans
+from agentcli.tools.bash.orphans import end_orphans
 
 INTERRUPTED_TEXT = "Interrupted: agentcli ended before this call did; effects may remain."
 

@@ -15,7 +15,11 @@ from agentcli.config.settings import PermissionMode
 from agentcli.runtime.attachments import Attachments
 from agentcli.runtime.changed_files import ChangedFiles
 from agentcli.runtime.chosen_model import ChosenModel
-from agentcli.runtime.compaction import CompactionReason, Compactor
+from agentcli.runtime.compaction.compactor import CompactionReason, Compactor
+from agentcli.runtime.compaction.summarizer import Summarizer
+from agentcli.runtime.compaction.token_estimate import context_messages
+from agentcli.runtime.compaction.window import Window, WindowFit
+from agentcli.runtime.event_queue import EventQueue
 from agentcli.runtime.events import (
     CompactionEndEvent,
     NoticeEvent,
@@ -23,22 +27,18 @@ from agentcli.runtime.events import (
     SessionInfoChangedEvent,
     SessionMovedEvent,
 )
-from agentcli.runtime.foundation import Foundation, lay_foundation
+from agentcli.runtime.foundation import Assembly, assemble
 from agentcli.runtime.limits import Limit
 from agentcli.runtime.model_choice import models_by_readiness
 from agentcli.runtime.model_requests import ModelRequests
-from agentcli.runtime.navigation import Moved, move
+from agentcli.runtime.navigation import NavigationResult, move
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.runtime.outbox import Outbox
-from agentcli.runtime.prompt_work import PromptWork
+from agentcli.runtime.prompt_runner import PromptRunner
 from agentcli.runtime.retries import Retries
-from agentcli.runtime.summarizer import Summarizer
-from agentcli.runtime.token_estimate import messages_to_go_on_with
-from agentcli.runtime.window import Window, WindowFit
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 if TYPE_CHECKING:
-    from agentcli.runtime.slash_commands import SlashCommand
+    from agentcli.runtime.resources.slash_commands import SlashCommand
     from agentcli.runtime.stats import RuntimeStats
     from agentcli.sessions.context import ModelChoice
 
@@ -56,9 +56,9 @@ class Runtime:
         Raises:
             UsageError, ConfigError, SessionError: what was asked for cannot be had.
         """
-        return cls(lay_foundation(options))
+        return cls(assemble(options))
 
-    def __init__(self, foundation: Foundation) -> None:
+    def __init__(self, foundation: Assembly) -> None:
         options, agent = foundation.options, foundation.agent
         recorder = foundation.recorder
         self.options = options
@@ -74,15 +74,15 @@ class Runtime:
         self._additions = foundation.additions
         self._toolset = foundation.toolset
         self._client = foundation.client
-        self._outbox = Outbox(agent.emit)
+        self._event_queue = EventQueue(agent.emit)
         retries = Retries(agent, options.settings.retry)
         self._requests = ModelRequests(foundation, retries)
         self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
         self._window = Window(agent, options.settings.compaction)
         fit = WindowFit(self._window)
         self._compactor = Compactor(recorder, self._summarizer, options.settings.compaction, self._window, fit)
-        self._model = ChosenModel(foundation, self._outbox.put)
-        self._work = PromptWork(foundation, retries, self._compactor, self._model)
+        self._model = ChosenModel(foundation, self._event_queue.put)
+        self._work = PromptRunner(foundation, retries, self._compactor, self._model)
         self._files = ChangedFiles(agent, foundation.cwd)
         agent.stream_function = self._requests.stream
         fit.attach()
@@ -179,7 +179,7 @@ class Runtime:
 
         return await self._work.alone(work, "stopped for a compaction")
 
-    async def go_to(self, entry_id: str | None, *, summarize: bool = False, instructions: str = "") -> Moved:
+    async def go_to(self, entry_id: str | None, *, summarize: bool = False, instructions: str = "") -> NavigationResult:
         """Go on from another entry of the session; before it, if it is a message of the user. Nothing is lost.
 
         A run that is going on is aborted first. What is queued waits for the person.
@@ -194,12 +194,12 @@ class Runtime:
             ProviderError, ConfigError: there is no summary; nothing was moved.
         """
 
-        async def work(signal: AbortSignal) -> Moved:
+        async def work(signal: AbortSignal) -> NavigationResult:
             summarizer, room = self._summarizer if summarize else None, int(self._window.limit / self._window.ratio)
             moved = await move(self.session, entry_id, summarizer, signal, room=room, instructions=instructions)
             if moved.moved:
                 context = self.session.build_context()
-                self.agent.state.messages = messages_to_go_on_with(context)
+                self.agent.state.messages = context_messages(context)
                 self._model.adopt(context)
                 await self.agent.emit(SessionMovedEvent(self.session.leaf_id))
             return moved
@@ -302,7 +302,7 @@ class Runtime:
     def name_session(self, name: str | None) -> None:
         """Name the session; None or blanks take the name away. Raises SessionError (`storage`)."""
         self.session.append_session_info(mask(name) if name else None)
-        self._outbox.put(SessionInfoChangedEvent(self.session.name))
+        self._event_queue.put(SessionInfoChangedEvent(self.session.name))
 
     def label(self, entry_id: str, label: str | None) -> None:
         """Mark an entry of the session; None takes the mark away. Raises SessionError (`not_found`, `storage`)."""
@@ -349,7 +349,7 @@ class Runtime:
         await self._work.commands.close()
         await self.wait_for_idle()
         await self._toolset.close()
-        await self._outbox.empty()
+        await self._event_queue.empty()
         await self._recorder.settle()
         with contextlib.suppress(SessionError):  # the person has been told, and `is_stored` says so
             self.store()
@@ -383,4 +383,4 @@ class Runtime:
     def _queue_changed(self) -> None:
         steering = [item.message for item in self.agent.steering_queue.items]
         follow_up = [item.message for item in self.agent.follow_up_queue.items]
-        self._outbox.put(QueueUpdateEvent(steering, follow_up))
+        self._event_queue.put(QueueUpdateEvent(steering, follow_up))

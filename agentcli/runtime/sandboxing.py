@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentcli.config.paths import config_file, home
 from agentcli.config.settings import SandboxMode, SandboxSettings
-from agentcli.runtime.permission_rules import Rule, Verdict
+from agentcli.runtime.permissions.rules import Rule, Verdict
 from agentcli.tools.sandbox.policy import SandboxPolicy
 
 _LOOKED_AT = 20_000

@@ -6,10 +6,10 @@ from agentcli.agent.errors import SessionError, UsageError
 from agentcli.runtime.session_choice import SessionChoice, working_folder
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 
 def open_session(choice: SessionChoice, repo: JsonlSessionRepo) -> tuple[Session, Path]:

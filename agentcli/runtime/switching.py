@@ -23,10 +23,10 @@ from agentcli.runtime.session_choice import SessionChoice
 from agentcli.sessions.copying import branch_lines, fork_leaf
 from agentcli.sessions.entries import MessageEntry, decode_entry
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage, read_header
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, read_header
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 
 async def new_session(runtime: Runtime) -> Runtime:

@@ -7,7 +7,7 @@ import msgspec
 from agentcli.agent.call_ids import CallIds
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage
 from agentcli.sessions.entries import Entry, MessageEntry
-from agentcli.sessions.storage import SessionStorage
+from agentcli.sessions.storage.storage import SessionStorage
 
 
 def shared_calls(storage: SessionStorage, entries: Iterable[Entry]) -> Iterator[tuple[str, str]]:

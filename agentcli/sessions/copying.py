@@ -22,8 +22,8 @@ from agentcli.sessions.entries import (
     first_record,
 )
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage, give_name, storage_error
-from agentcli.sessions.storage import SessionStorage
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, give_name, storage_error
+from agentcli.sessions.storage.storage import SessionStorage
 
 
 def publish(path: Path, header: SessionHeader, lines: Iterable[bytes]) -> None:

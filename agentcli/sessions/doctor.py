@@ -15,8 +15,8 @@ from agentcli.sessions.call_repair import shared_calls, unanswered_calls, with_d
 from agentcli.sessions.copying import lines_of, publish
 from agentcli.sessions.entries import DAMAGED, EntryHead, UnknownEntry
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage, storage_error
-from agentcli.sessions.line_scan import ScannedLine, scan_lines
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, storage_error
+from agentcli.sessions.storage.line_scan import ScannedLine, scan_lines
 
 
 class Finding(Struct, frozen=True):

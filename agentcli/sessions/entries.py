@@ -207,7 +207,7 @@ def first_record(line: bytes) -> bytes:
     try:
         msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError):
-        from agentcli.sessions.line_parts import records_of  # for those who have such a line
+        from agentcli.sessions.storage.line_parts import records_of  # for those who have such a line
 
         return next(iter(records_of(line)), line) if line.startswith(b"{") else line
     return line

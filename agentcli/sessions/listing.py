@@ -103,7 +103,7 @@ def _first_message(head: bytes) -> str:
 
 
 def _records(line: bytes) -> list[tuple[bytes, EntryHead | None]]:
-    from agentcli.sessions.line_parts import records_of  # for those who have such a line
+    from agentcli.sessions.storage.line_parts import records_of  # for those who have such a line
 
     return [(record, decode_head(record)) for record in records_of(line)]
 

@@ -8,8 +8,8 @@ from agentcli.agent.errors import SessionError
 from agentcli.sessions.copying import branch_lines, fork_leaf
 from agentcli.sessions.entries import SessionHeader, decode_entry
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 
 class InMemorySessionRepo:

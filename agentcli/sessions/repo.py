@@ -14,9 +14,9 @@ from agentcli.files.reading import open_file
 from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
 from agentcli.sessions.entries import SessionHeader, decode_entry, is_said_by_user
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.listing import SessionInfo, read_cwd, read_info
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 __all__ = ["JsonlSessionRepo", "SessionInfo", "read_info"]
 
@@ -211,7 +211,7 @@ class JsonlSessionRepo:
 
     def _imported(self, path: Path) -> Path | None:
         """The session that this file was imported as before, if it was."""
-        from agentcli.sessions.jsonl_storage import read_header
+        from agentcli.sessions.storage.jsonl_storage import read_header
 
         for file in self.files():
             info = read_info(file)

@@ -15,8 +15,8 @@ from agentcli.agent.errors import SessionError, UsageError
 from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
 from agentcli.agent.text import one_line
 from agentcli.sessions.entries import MessageEntry
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.listing import SessionInfo
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 _AROUND = 40
 """Characters shown before and after what was found."""

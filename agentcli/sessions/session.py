@@ -23,7 +23,7 @@ from agentcli.sessions.entries import (
 )
 from agentcli.sessions.ids import now_iso
 from agentcli.sessions.stats import SessionStats
-from agentcli.sessions.storage import SessionStorage
+from agentcli.sessions.storage.storage import SessionStorage
 
 
 class Session:

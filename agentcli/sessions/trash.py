@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from agentcli.agent.errors import SessionError
-from agentcli.sessions.jsonl_storage import read_header, storage_error
-from agentcli.sessions.lock import SessionLock
+from agentcli.sessions.storage.jsonl_storage import read_header, storage_error
+from agentcli.sessions.storage.lock import SessionLock
 
 
 def remove_session(path: Path) -> bool:

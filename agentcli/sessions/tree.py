@@ -34,7 +34,7 @@ from agentcli.sessions.entries import (
     SessionInfoEntry,
     ThinkingLevelChangeEntry,
 )
-from agentcli.sessions.storage import SessionStorage
+from agentcli.sessions.storage.storage import SessionStorage
 
 
 class TreeLine(Struct, frozen=True):

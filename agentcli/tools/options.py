@@ -8,7 +8,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentcli.tools.command_output import ByteFilter
+    from agentcli.tools.bash.command_output import ByteFilter
     from agentcli.tools.sandbox.sandbox import Sandbox
 
 

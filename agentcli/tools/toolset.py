@@ -6,16 +6,26 @@ from typing import Any
 
 from agentcli.agent.errors import UsageError
 from agentcli.agent.tools import AgentTool
-from agentcli.tools.commands import Commands
-from agentcli.tools.file_access import FileAccess
+from agentcli.tools.bash.overflow_file import SpillFolder
+from agentcli.tools.bash.process_manager import Commands
+from agentcli.tools.files.file_access import FileAccess
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.spill import SpillFolder
 
 __all__ = ["DEFAULT_TOOL_NAMES", "READ_ONLY_TOOL_NAMES", "TOOL_NAMES", "ToolOptions", "Toolset", "create_toolset"]
 
 DEFAULT_TOOL_NAMES = ("read", "bash", "edit", "write")
 READ_ONLY_TOOL_NAMES = ("read", "grep", "find", "ls")
-TOOL_NAMES = ("read", "bash", "edit", "write", "grep", "find", "ls")
+_MODULES = {
+    "read": "agentcli.tools.files.read",
+    "bash": "agentcli.tools.bash.bash",
+    "edit": "agentcli.tools.edit.edit",
+    "write": "agentcli.tools.files.write",
+    "grep": "agentcli.tools.search.grep",
+    "find": "agentcli.tools.search.find",
+    "ls": "agentcli.tools.search.ls",
+}
+"""By the name of a tool: the module with its `create_NAME_tool`, imported when the tool is on."""
+TOOL_NAMES = tuple(_MODULES)
 
 
 class Toolset:
@@ -50,7 +60,7 @@ def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAM
     for name in names:
         if name not in TOOL_NAMES:
             raise UsageError(f"there is no tool named {name!r}", hint=f"tools: {', '.join(TOOL_NAMES)}")
-        create: Callable[..., AgentTool] = getattr(import_module(f"agentcli.tools.{name}"), f"create_{name}_tool")
+        create: Callable[..., AgentTool] = getattr(import_module(_MODULES[name]), f"create_{name}_tool")
         arguments: tuple[Any, ...] = shared.get(name, ())
         tools.append(create(options, *arguments))
     return Toolset(tools, commands, spill, files)

@@ -16,16 +16,16 @@ from textual.timer import Timer
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.threads import to_thread
-from agentcli.tui.asking import Asking
 from agentcli.tui.colors.current_theme import CSS, LOOK_S, CurrentTheme, without_color
 from agentcli.tui.colors.palette import Palette
 from agentcli.tui.commands.keymap import Keymap
-from agentcli.tui.commands.looking import look
 from agentcli.tui.commands.queue_edit import QueueEdit
+from agentcli.tui.commands.scroll_actions import look
+from agentcli.tui.permission_controller import PermissionController
 from agentcli.tui.status import Status
-from agentcli.tui.terminal.attention import Attention
 from agentcli.tui.terminal.background import BackgroundReported
-from agentcli.tui.terminal.leaving import Leaving, crash_report
+from agentcli.tui.terminal.notifier import TerminalNotifier
+from agentcli.tui.terminal.shutdown_handler import ShutdownHandler, crash_report
 from agentcli.tui.terminal.terminal import Terminal, TerminalGone
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
@@ -37,9 +37,9 @@ from agentcli.tui.widgets.transcript import Transcript
 if TYPE_CHECKING:
     from agentcli.runtime.options import RuntimeOptions
     from agentcli.runtime.runtime import Runtime
-    from agentcli.tui.bridge import Bridge
-    from agentcli.tui.chat import Chat
     from agentcli.tui.commands.commands import Commands
+    from agentcli.tui.event_batcher import EventBatcher
+    from agentcli.tui.session_controller import SessionController
 
 TWICE_WITHIN_S = 1.0
 """Two Ctrl+C in so short a time quit, two Esc open the tree."""
@@ -64,19 +64,19 @@ class ChatApp(App[None], inherit_bindings=False):
         self.options = options
         self.failure: AgentcliError | None = None
         """Why the runtime could not be made."""
-        self.chat: Chat | None = None
+        self.chat: SessionController | None = None
         """None until the runtime is there."""
         self.commands: Commands | None = None
         """None as long as `chat` is."""
         self.keymap = Keymap()
         self.palette = Palette({})
         self.theming = CurrentTheme(self, theme)
-        self.asking = Asking(self)
+        self.asking = PermissionController(self)
         self._early: list[Editor.Submitted] = []
         """Sent before there was a runtime."""
         self._queue_edit: QueueEdit | None = None
-        self._leaving = Leaving(self._kill_children, lambda code: self.exit(return_code=code))
-        self.attention = Attention(self._write)
+        self._leaving = ShutdownHandler(self._kill_children, lambda code: self.exit(return_code=code))
+        self.attention = TerminalNotifier(self._write)
         self._pressed_at = {"interrupt": -TWICE_WITHIN_S, "abort": -TWICE_WITHIN_S}
         """When the keys that mean more when pressed twice were pressed."""
         self._clock: Timer | None = None
@@ -154,8 +154,8 @@ class ChatApp(App[None], inherit_bindings=False):
     async def _open_chat(self) -> None:
         try:
             # In a thread, so that keys are taken meanwhile.
-            module = await to_thread(import_module, "agentcli.tui.chat")
-            chat: Chat = module.Chat.open(self.options, self.transcript, self.post_message)
+            module = await to_thread(import_module, "agentcli.tui.session_controller")
+            chat: SessionController = module.SessionController.open(self.options, self.transcript, self.post_message)
         except AgentcliError as error:
             self.failure = error
             self.exit(return_code=1)
@@ -186,7 +186,7 @@ class ChatApp(App[None], inherit_bindings=False):
             if self.chat is not None:
                 self.chat.conversation.notice(line)
 
-    def on_bridge_batch(self, batch: "Bridge.Batch") -> None:
+    def on_event_batcher_batch(self, batch: "EventBatcher.Batch") -> None:
         if self.chat is None or batch.bridge is not self.chat.bridge:
             return
         ended = self.chat.apply(batch)
@@ -228,7 +228,7 @@ class ChatApp(App[None], inherit_bindings=False):
             self._take(self.chat, message)
         self.show_state()
 
-    def _take(self, chat: "Chat", message: Editor.Submitted) -> None:
+    def _take(self, chat: "SessionController", message: Editor.Submitted) -> None:
         """Do what a text calls, or send it."""
         edit, self._queue_edit = self._queue_edit, None
         if edit is not None:
@@ -264,7 +264,7 @@ class ChatApp(App[None], inherit_bindings=False):
         else:
             self.run_worker(self._commands(self.chat).run(name, argument), group="commands")
 
-    def _commands(self, chat: "Chat") -> "Commands":
+    def _commands(self, chat: "SessionController") -> "Commands":
         if self.commands is None:
             from agentcli.tui.commands.commands import Commands  # 15 ms, and the first prompt does not wait for it
 

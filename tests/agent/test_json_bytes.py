@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agentcli.agent.json_bytes import DEEPEST, LEFT_OUT, json_bytes, sayable
+from agentcli.agent.json_bytes import DEEPEST, LEFT_OUT, json_bytes, to_json_lossy
 from agentcli.agent.messages import TextContent, ToolResultMessage
 
 
@@ -64,9 +64,9 @@ def test_what_is_too_deep_is_said_down_to_a_depth():
 
 def test_a_struct_stays_one_and_what_can_be_said_is_the_value_itself():
     message = ToolResultMessage("c1", "odd", [TextContent("\ud800")], {"f": Odd("odd"), "in": in_itself()})
-    said, encoded = sayable(message)
+    said, encoded = to_json_lossy(message)
     assert (said.content, said.details["in"]["a"], type(said)) == ([TextContent("\ufffd")], 1, ToolResultMessage)
     assert msgspec.json.decode(encoded, type=ToolResultMessage).details["f"] == "odd"
     plain = ToolResultMessage("c1", "odd", [TextContent("x")], {"n": 1})
-    assert sayable(plain) == (plain, msgspec.json.encode(plain))
-    assert sayable(plain)[0] is plain
+    assert to_json_lossy(plain) == (plain, msgspec.json.encode(plain))
+    assert to_json_lossy(plain)[0] is plain

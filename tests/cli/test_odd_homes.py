@@ -12,7 +12,7 @@ from agentcli.agent.errors import SessionError
 from agentcli.cli.main import run_command_line
 from agentcli.config import private_file
 from agentcli.config.private_file import locked, unlocked_notices
-from agentcli.sessions.lock import SessionLock
+from agentcli.sessions.storage.lock import SessionLock
 from agentcli.tui.editing.drafts import Drafts
 
 NO_LOCKS = [errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS, errno.EBADF, errno.EINVAL, errno.EIO]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentcli.headless.json_schema import JsonSchema
-from agentcli.headless.rpc_schema import rpc_schema
+from agentcli.headless.rpc.schema import rpc_schema
 from tests.cli.command import AGENTCLI, Command
 from tests.examples.rpc_client import RpcClient
 from tests.fake_server import Call, FakeServer, Reply
@@ -50,11 +50,11 @@ def rpc(command: Command, server: FakeServer) -> Iterator[Open]:
 
 
 def check(line: dict[str, Any]) -> None:
-    assert LINE.misfits(line) == [], line
+    assert LINE.validation_errors(line) == [], line
     data = f"Data.{line['command']}" if line["type"] == "response" and line["success"] else ""
     if data in SCHEMA["$defs"]:
         schema = JsonSchema({"$defs": SCHEMA["$defs"], "$ref": f"#/$defs/{data}"})
-        assert schema.misfits(line["data"]) == [], line
+        assert schema.validation_errors(line["data"]) == [], line
 
 
 def texts(client: RpcClient) -> list[str]:
@@ -378,8 +378,8 @@ def test_the_schema_is_published(command: Command):
     schema = json.loads(done.out)
     assert schema == SCHEMA
     command_schema = JsonSchema({"$defs": schema["$defs"], "$ref": "#/$defs/Command"})
-    assert command_schema.misfits({"type": "prompt", "id": 1, "message": "hi"}) == []
-    assert command_schema.misfits({"type": "prompt", "id": 1, "mesage": "hi"})
+    assert command_schema.validation_errors({"type": "prompt", "id": 1, "message": "hi"}) == []
+    assert command_schema.validation_errors({"type": "prompt", "id": 1, "mesage": "hi"})
     described = [each for each in schema["$defs"].values() if "additionalProperties" in each]
     assert all(each["description"] for each in described)
 

@@ -415,13 +415,13 @@ def test_a_plain_run_imports_nothing_for_programs(command: Command):
     )  # fmt: skip
     loaded = {name.removeprefix("agentcli.headless.") for name in done.stderr.splitlines()[-1].split()}
     assert loaded - {"agentcli.headless"} == {
-        "exit_codes", "masked_text", "outlet", "output_format", "run", "signals", "stdin", "text_output",
+        "exit_codes", "masked_text", "output_format", "run", "signals", "stdin", "stdout_writer", "text_output",
     }  # fmt: skip
 
 
 def test_every_line_is_what_the_published_schema_says(command: Command, server: FakeServer):
     from agentcli.headless.json_schema import JsonSchema
-    from agentcli.headless.rpc_schema import rpc_schema
+    from agentcli.headless.rpc.schema import rpc_schema
 
     command.use_server(server.url)
     server.answer(Reply.error(529, {"error": {"message": "overloaded"}}))
@@ -433,7 +433,7 @@ def test_every_line_is_what_the_published_schema_says(command: Command, server: 
     either = {"$defs": definitions, "anyOf": [{"$ref": "#/$defs/Event"}, {"$ref": "#/$defs/Result"}]}
     schema = JsonSchema(either)
     for line in lines_of(command.run("run", "--output", "events", "go").out):
-        assert schema.misfits(line) == [], line
+        assert schema.validation_errors(line) == [], line
 
 
 def test_a_second_signal_ends_what_does_not_end_by_itself(command: Command, server: FakeServer):

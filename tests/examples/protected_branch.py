@@ -3,7 +3,7 @@
 import subprocess
 
 from agentcli.agent.hooks import BeforeToolCallResult
-from agentcli.runtime.command_parts import parse_command
+from agentcli.runtime.permissions.command_parts import parse_command
 
 
 def register(api):

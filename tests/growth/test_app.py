@@ -25,14 +25,14 @@ from agentcli.agent.messages import (
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.agent.tools import AgentToolResult
-from agentcli.tui.bridge import Bridge
-from agentcli.tui.conversation import Conversation
+from agentcli.tui.event_batcher import EventBatcher
+from agentcli.tui.transcript_presenter import TranscriptPresenter
 from agentcli.tui.widgets.transcript import Transcript
 from tests.growth.cost import Work, assert_doubles, assert_same
 
 PARTIAL = PartialMessage(Model(id="m", api="scripted", provider="scripted"))
 # A single block that goes on and on is another matter: a paragraph's emphasis may end late, a table's columns grow. It is
-# laid out again at most 25 times a second and in a third of the time, however many deltas there are (`tui/bridge.py`).
+# laid out again at most 25 times a second and in a third of the time, however many deltas there are (`tui/event_batcher.py`).
 TEXTS: dict[str, Callable[[int], str]] = {
     "paragraphs": lambda number: "some **words** of a paragraph\n" if number % 4 else "and its end\n\n",
     "a list": lambda number: f"- item {number}\n",
@@ -56,10 +56,10 @@ def update(event: Any) -> MessageUpdateEvent:
     return MessageUpdateEvent(PARTIAL, event)
 
 
-def begun(transcript: Transcript, messages: int = 0) -> Conversation:
+def begun(transcript: Transcript, messages: int = 0) -> TranscriptPresenter:
     """A conversation with so many messages in it and an answer that begins."""
     transcript.clear()
-    conversation = Conversation(transcript)
+    conversation = TranscriptPresenter(transcript)
     conversation.show_history(history(messages))
     conversation.apply([MessageStartEvent(AssistantMessage([])), update(TextStartEvent(0))], 0.0)
     return conversation
@@ -76,7 +76,7 @@ def history(count: int) -> list[AgentMessage]:
     return messages
 
 
-def painted(conversation: Conversation, *events: AgentEvent) -> None:
+def painted(conversation: TranscriptPresenter, *events: AgentEvent) -> None:
     """Bring the events to the screen, as one batch."""
     conversation.apply(events, 0.0)
     transcript = conversation.transcript
@@ -86,7 +86,7 @@ def painted(conversation: Conversation, *events: AgentEvent) -> None:
 
 async def test_deltas_that_are_joined():
     def prepare(deltas: int) -> Work:
-        bridge = Bridge(lambda message: None)
+        bridge = EventBatcher(lambda message: None)
         events = [update(TextDeltaEvent(0, "word")) for _ in range(deltas)]
 
         async def hear() -> None:
@@ -130,7 +130,7 @@ async def test_a_delta_in_a_long_conversation(transcript: Transcript):
 async def test_a_conversation_that_is_opened(transcript: Transcript):
     def prepare(messages: int) -> Work:
         transcript.clear()
-        conversation, shown = Conversation(transcript), history(messages)
+        conversation, shown = TranscriptPresenter(transcript), history(messages)
 
         def show() -> None:
             conversation.show_history(shown)

@@ -14,11 +14,11 @@ import pytest
 
 from agentcli.agent.agent import Agent
 from agentcli.agent.models import Model
+from agentcli.headless.event_serializer import EventSerializer
 from agentcli.headless.json_lines import JsonLines
-from agentcli.headless.outlet import Outlet
+from agentcli.headless.stdout_writer import StdoutWriter
 from agentcli.headless.text_output import TextOutput
-from agentcli.headless.wire import Wire
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 from agentcli.providers.stream_client import StreamClient
 from tests.agent.doubles import say
 from tests.fake_server.formats import events_of
@@ -57,7 +57,7 @@ class FakeClients(HttpClients):
 @pytest.fixture
 def outlet(tmp_path: Path) -> Any:
     descriptor = os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
-    opened = Outlet(descriptor)
+    opened = StdoutWriter(descriptor)
     yield opened
     opened.close()
 
@@ -70,7 +70,7 @@ def asked(api: str, block: Text | Call) -> Agent:
 
 
 @pytest.mark.parametrize("api", PATHS)
-async def test_deltas_from_the_server_to_standard_output(api: str, outlet: Outlet):
+async def test_deltas_from_the_server_to_standard_output(api: str, outlet: StdoutWriter):
     def prepare(deltas: int) -> Work:
         agent = asked(api, Text("word" * deltas))
         agent.subscribe(TextOutput(outlet, io.StringIO()))
@@ -88,10 +88,10 @@ async def test_deltas_of_a_calls_arguments(api: str):
     await assert_doubles(prepare, 800)
 
 
-async def test_deltas_as_lines_of_json(make: Make, outlet: Outlet):
+async def test_deltas_as_lines_of_json(make: Make, outlet: StdoutWriter):
     def prepare(deltas: int) -> Work:
         runtime = make([say("word" * deltas, chunk=4)])
-        Wire(runtime, JsonLines(outlet), outlet.room)
+        EventSerializer(runtime, JsonLines(outlet), outlet.room)
         return lambda: runtime.prompt("go")
 
     await assert_doubles(prepare, 800)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from agentcli.agent.abort import AbortController
-from agentcli.tools.command_output import CommandOutput
-from agentcli.tools.spill import SpillFolder
+from agentcli.tools.bash.command_output import CommandOutput
+from agentcli.tools.bash.overflow_file import SpillFolder
 from agentcli.tools.toolset import TOOL_NAMES, ToolOptions, create_toolset
 from tests.growth.cost import Work, assert_doubles
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, user_message
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.tree import tree_lines
 from tests.growth.cost import Work, assert_doubles, assert_same, instructions
 

@@ -17,9 +17,11 @@ from agentcli.agent.messages import (
     user_message,
 )
 from agentcli.agent.models import Model
-from agentcli.providers import anthropic_messages_body, openai_completions_body, openai_responses_body
-from agentcli.providers.compat import compat_of
-from agentcli.providers.history import Histories
+from agentcli.providers.anthropic import messages_body as anthropic_messages_body
+from agentcli.providers.catalog.compat import compat_of
+from agentcli.providers.history import RequestCache
+from agentcli.providers.openai import completions_body as openai_completions_body
+from agentcli.providers.openai import responses_body as openai_responses_body
 from agentcli.providers.scripted import ScriptedStream
 from tests.agent.doubles import agent, call, say, scripted, tool
 from tests.growth.cost import Work, assert_doubles, assert_same, instructions
@@ -75,7 +77,7 @@ async def test_the_body_of_the_next_request(api: str):
     model = Model(id="m", api=api, provider="p", base_url="http://127.0.0.1/v1")
 
     def prepare(turns: int) -> Work:
-        messages, histories, compat = conversation(turns + 1), Histories(), compat_of(model)
+        messages, histories, compat = conversation(turns + 1), RequestCache(), compat_of(model)
 
         def ask(count: int) -> None:
             request_body(model, Context("be good", messages[:count], []), StreamOptions(), compat, histories)

@@ -56,21 +56,21 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("schema", "fitting", "misfits"), CASES, ids=lambda value: str(value)[:60])
-def test_what_fits_and_what_does_not(schema: Any, fitting: list[Any], misfits: list[Any]):
+@pytest.mark.parametrize(("schema", "fitting", "unfitting"), CASES, ids=lambda value: str(value)[:60])
+def test_what_fits_and_what_does_not(schema: Any, fitting: list[Any], unfitting: list[Any]):
     subject = JsonSchema(schema)
-    assert [value for value in fitting if subject.misfits(value)] == []
-    assert [value for value in misfits if not subject.misfits(value)] == []
+    assert [value for value in fitting if subject.validation_errors(value)] == []
+    assert [value for value in unfitting if not subject.validation_errors(value)] == []
 
 
 def test_every_keyword_is_tried_here():
-    tried = {keyword for schema, _, misfits in CASES if isinstance(schema, dict) for keyword in schema}
+    tried = {keyword for schema, _, _ in CASES if isinstance(schema, dict) for keyword in schema}
     assert KEYWORDS - tried - {"minContains", "properties"} == set()
 
 
 def test_every_misfit_has_its_place():
     schema = {"type": "object", "properties": {"list": {"items": {"required": ["id"], "properties": {"id": {"type": "integer"}}}}}}  # fmt: skip
-    assert JsonSchema(schema).misfits({"list": [{"id": 1}, {"id": "2"}, {}]}) == [
+    assert JsonSchema(schema).validation_errors({"list": [{"id": 1}, {"id": "2"}, {}]}) == [
         "$.list[1].id: expected integer, got string",
         "$.list[2]: missing required field `id`",
     ]
@@ -113,7 +113,7 @@ def test_what_is_nested_too_deep_fits_nothing():
     value: Any = []
     for _ in range(10_000):
         value = [value]
-    assert JsonSchema({"items": {"$ref": "#"}}).misfits(value) == ["$: nested too deep to be checked"]
+    assert JsonSchema({"items": {"$ref": "#"}}).validation_errors(value) == ["$: nested too deep to be checked"]
 
 
 JSON = st.recursive(
@@ -129,4 +129,4 @@ def test_no_schema_and_no_value_ends_in_anything_but_an_answer(schema: Any, valu
         subject = JsonSchema(schema)
     except UsageError:
         return
-    assert all(problem.startswith("$") for problem in subject.misfits(value))
+    assert all(problem.startswith("$") for problem in subject.validation_errors(value))

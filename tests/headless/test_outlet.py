@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentcli.agent.abort import AbortController, AbortSignal
-from agentcli.headless import outlet as module
-from agentcli.headless.outlet import MOST_WAITING, Outlet
+from agentcli.headless import stdout_writer as module
+from agentcli.headless.stdout_writer import MOST_WAITING, StdoutWriter
 
 LARGE = b"x" * (MOST_WAITING * 2)
 
@@ -17,7 +17,7 @@ LARGE = b"x" * (MOST_WAITING * 2)
 class Pipe:
     def __init__(self) -> None:
         self.reading, writing = os.pipe()
-        self.outlet = Outlet(writing)
+        self.outlet = StdoutWriter(writing)
         self.broken: list[str] = []
         self.outlet.on_broken = lambda: self.broken.append("told")
 
@@ -96,7 +96,7 @@ async def test_a_closed_pipe_is_told_once_and_nobody_waits_for_it():
 
 
 async def test_a_full_disk_is_told_once():
-    outlet = Outlet(os.open("/dev/full", os.O_WRONLY))
+    outlet = StdoutWriter(os.open("/dev/full", os.O_WRONLY))
     told: list[str] = []
     outlet.on_broken = lambda: told.append("told")
     for _ in range(3):
@@ -107,7 +107,7 @@ async def test_a_full_disk_is_told_once():
 
 async def test_a_file_gets_large_writes_whole(tmp_path: Path):
     path = tmp_path / "out"
-    outlet = Outlet(os.open(path, os.O_WRONLY | os.O_CREAT))
+    outlet = StdoutWriter(os.open(path, os.O_WRONLY | os.O_CREAT))
     outlet.write(LARGE)
     assert path.read_bytes() == LARGE
     outlet.close()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.messages import ImageContent
-from agentcli.headless.rpc_commands import AnyCommand, BadCommandError, GetState, GoTo, Prompt, Steer, read_command
-from agentcli.headless.rpc_handlers import HANDLERS
+from agentcli.headless.rpc.commands import AnyCommand, BadCommandError, GetState, GoTo, Prompt, Steer, read_command
+from agentcli.headless.rpc.handlers import HANDLERS
 
 
 def test_commands_are_read():

@@ -13,9 +13,9 @@ from agentcli.agent.events import ToolExecutionUpdateEvent
 from agentcli.agent.messages import ImageContent, StopReason, TextContent, Usage
 from agentcli.agent.tools import AgentTool, AgentToolResult
 from agentcli.config.masking import forget_keys, remember_key
+from agentcli.headless.event_serializer import EventSerializer
 from agentcli.headless.json_lines import JsonLines
-from agentcli.headless.outlet import Outlet
-from agentcli.headless.wire import Wire
+from agentcli.headless.stdout_writer import StdoutWriter
 from agentcli.providers.scripted import Step
 from agentcli.runtime.runtime import Runtime
 from agentcli.runtime.switching import clone_session
@@ -33,10 +33,10 @@ class Reader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._outlet = Outlet(os.open(path, os.O_WRONLY | os.O_CREAT))
+        self._outlet = StdoutWriter(os.open(path, os.O_WRONLY | os.O_CREAT))
 
-    def read(self, runtime: Runtime) -> Wire:
-        return Wire(runtime, JsonLines(self._outlet), self._outlet.room)
+    def read(self, runtime: Runtime) -> EventSerializer:
+        return EventSerializer(runtime, JsonLines(self._outlet), self._outlet.room)
 
     def lines(self, type: str = "") -> list[dict[str, Any]]:
         """Those of one type, or all; every line is one object."""
@@ -266,9 +266,9 @@ async def test_after_detach_nothing_is_written(make: Make, reader: Reader):
 
 async def test_the_agent_waits_for_a_reader_that_is_slow(make: Make):
     reading, writing = os.pipe()
-    outlet = Outlet(writing)
+    outlet = StdoutWriter(writing)
     runtime = make([Step(text="x" * 4_000_000, chunk=2000)])
-    Wire(runtime, JsonLines(outlet), outlet.room)
+    EventSerializer(runtime, JsonLines(outlet), outlet.room)
     task = runtime.prompt("go")
     done, _ = await asyncio.wait([task], timeout=0.3)
     assert not done

@@ -36,10 +36,12 @@ from agentcli.agent.messages import (
 )
 from agentcli.agent.models import Model
 from agentcli.agent.tools import AgentTool, AgentToolResult
-from agentcli.providers import anthropic_messages_body, openai_completions_body, openai_responses_body
-from agentcli.providers.compat import compat_of
-from agentcli.providers.history import Histories
-from agentcli.providers.http import HttpClients
+from agentcli.providers.anthropic import messages_body as anthropic_messages_body
+from agentcli.providers.catalog.compat import compat_of
+from agentcli.providers.history import RequestCache
+from agentcli.providers.http.clients import HttpClients
+from agentcli.providers.openai import completions_body as openai_completions_body
+from agentcli.providers.openai import responses_body as openai_responses_body
 from agentcli.providers.stream_client import StreamClient
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -234,7 +236,7 @@ PNG = ImageContent("aW1n", "image/png")
 def body_of(model: Model, *messages: Message, tools: tuple[str, ...] = ("read",), **options: Any) -> dict[str, Any]:
     """The body of the request for these messages."""
     context = context_of(*messages, tools=[tool_of(name) for name in tools])
-    return BODIES[model.api](model, context, StreamOptions(**options), compat_of(model), Histories())
+    return BODIES[model.api](model, context, StreamOptions(**options), compat_of(model), RequestCache())
 
 
 def assistant(model: Model, *content: Any) -> AssistantMessage:

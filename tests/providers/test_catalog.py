@@ -19,15 +19,15 @@ from agentcli.agent.models import (
     supported_thinking_levels,
 )
 from agentcli.config.credentials import KEY_VARIABLES
-from agentcli.providers import catalog as catalog_module
-from agentcli.providers.catalog import LOCAL, ORDER, Catalog
-from agentcli.providers.compat import compat_of, unknown_compat_keys
-from agentcli.providers.endpoint import endpoint
+from agentcli.providers.catalog import catalog as catalog_module
+from agentcli.providers.catalog.catalog import LOCAL, ORDER, Catalog
+from agentcli.providers.catalog.compat import compat_of, unknown_compat_keys
+from agentcli.providers.catalog.endpoint import endpoint
 from agentcli.providers.stream_client import WIRE_APIS
 from tests.providers.support import body_of
 
 ALL = Catalog().models()
-FOLDER = Path(catalog_module.__file__).with_name("catalog")
+FOLDER = Path(catalog_module.__file__).parent
 
 
 def keys_of(*names: str) -> Callable[[Provider], bool]:

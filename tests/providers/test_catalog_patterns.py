@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agentcli.agent.errors import AgentcliError, UsageError
 from agentcli.agent.models import Model, ModelCost, Provider, ThinkingLevel
-from agentcli.providers.catalog import ORDER, Catalog
-from agentcli.providers.model_pattern import resolve
+from agentcli.providers.catalog.catalog import ORDER, Catalog
+from agentcli.providers.catalog.model_pattern import resolve
 
 CATALOG = Catalog()
 LISTED = CATALOG.models()

@@ -20,8 +20,8 @@ from agentcli.agent.errors import (
     RateLimitError,
     RefusedError,
 )
-from agentcli.providers.classify import error_of_event, error_of_response, one_line
-from agentcli.providers.retry_after import retry_after_of
+from agentcli.providers.http.classify import error_of_event, error_of_response, one_line
+from agentcli.providers.http.retry_after import retry_after_of
 from tests.providers.support import INPUTS
 
 KEYS = st.sampled_from(["error", "message", "type", "code", "status", "detail", "errors", "metadata", "raw", "msg"])

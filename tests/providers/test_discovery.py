@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentcli.agent.models import Model, Provider
-from agentcli.providers.discovery import MAX_BYTES, discover, is_loopback
+from agentcli.providers.catalog.discovery import MAX_BYTES, discover, is_loopback
 
 
 class FakeServer:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentcli.agent.errors import ConfigError
-from agentcli.providers.endpoint import endpoint, origin, shown_url
+from agentcli.providers.catalog.endpoint import endpoint, origin, shown_url
 from tests.providers.support import INPUTS
 
 ROWS = json.loads((INPUTS / "base_urls.json").read_text())

@@ -21,9 +21,11 @@ from agentcli.agent.messages import (
     user_message,
 )
 from agentcli.agent.models import Model, ThinkingLevel
-from agentcli.providers import anthropic_messages_body, openai_completions_body, openai_responses_body
-from agentcli.providers.compat import compat_of
-from agentcli.providers.history import MAX_HISTORIES, Histories
+from agentcli.providers.anthropic import messages_body as anthropic_messages_body
+from agentcli.providers.catalog.compat import compat_of
+from agentcli.providers.history import MAX_HISTORIES, RequestCache
+from agentcli.providers.openai import completions_body as openai_completions_body
+from agentcli.providers.openai import responses_body as openai_responses_body
 from agentcli.providers.wire_json import to_json
 from tests.fake_server.strict import refusal_of
 from tests.providers.support import ENDPOINTS, context_of, model_of, tool_of
@@ -47,11 +49,11 @@ BODIES = {
 
 
 def body_of(
-    model: Model, messages: list[Message], histories: Histories | None = None, **options: Any
+    model: Model, messages: list[Message], histories: RequestCache | None = None, **options: Any
 ) -> dict[str, Any]:
     """The JSON that the server reads."""
     context = context_of(*messages, tools=[tool_of("read"), tool_of("my.tool")])
-    body = BODIES[model.api](model, context, StreamOptions(**options), compat_of(model), histories or Histories())
+    body = BODIES[model.api](model, context, StreamOptions(**options), compat_of(model), histories or RequestCache())
     return msgspec.json.decode(to_json(body))
 
 
@@ -145,7 +147,7 @@ def test_the_whole_head_of_two_requests_is_the_same() -> None:
 @given(st.lists(st.tuples(histories, st.integers(0, 3), st.sampled_from(["a", "b"])), max_size=5), st.data())
 def test_what_is_remembered_changes_no_request(steps: list[Any], data: st.DataObject) -> None:
     """Requests of two sessions that grow, shrink and change models are the same with a memory and without."""
-    remembered = Histories()
+    remembered = RequestCache()
     conversations: dict[str, list[Message]] = {"a": [], "b": []}
     model = data.draw(st.sampled_from(MODELS))
     for more, cut, session in steps:
@@ -163,7 +165,7 @@ def test_what_is_remembered_changes_no_request(steps: list[Any], data: st.DataOb
 
 
 def test_few_histories_are_remembered() -> None:
-    remembered = Histories()
+    remembered = RequestCache()
     for number in range(10):
         body_of(MODELS[0], [user_message("hi")], remembered, session_id=str(number))
     assert len(remembered._histories) == MAX_HISTORIES

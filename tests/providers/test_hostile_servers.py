@@ -10,10 +10,10 @@ import pytest
 from agentcli.agent.context import StreamOptions
 from agentcli.agent.errors import BadResponseError, ProviderError
 from agentcli.agent.partial import MAX_BLOCKS
-from agentcli.providers import post
-from agentcli.providers.http import HttpClients
-from agentcli.providers.post import EVENTS_AT_ONCE, MAX_ANSWER_BYTES, answer_limit
-from agentcli.providers.sse import SseParser
+from agentcli.providers.http import post
+from agentcli.providers.http.clients import HttpClients
+from agentcli.providers.http.post import EVENTS_AT_ONCE, MAX_ANSWER_BYTES, answer_limit
+from agentcli.providers.http.sse import SseParser
 from agentcli.providers.stream_client import StreamClient
 from tests.growth.cost import Work, assert_doubles
 from tests.providers.support import (

@@ -8,7 +8,7 @@ import pytest
 from agentcli.agent.context import StreamOptions
 from agentcli.agent.errors import ProviderTimeoutError
 from agentcli.agent.messages import text_of
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 from agentcli.providers.stream_client import StreamClient
 from tests.fake_server import FakeServer, Reply
 from tests.providers.support import APIS, ask, block, chat, context_of, events, events_of, model_of
@@ -117,7 +117,7 @@ async def test_an_abort_while_the_server_is_waited_for_is_an_abort(fake_server: 
 async def test_an_error_whose_body_does_not_end_is_still_that_error(
     fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentcli.providers.post.ERROR_BODY_S", 0.1)
+    monkeypatch.setattr("agentcli.providers.http.post.ERROR_BODY_S", 0.1)
     fake_server.answer(Reply.error(503, b"busy", hold=30))
     client = StreamClient()
     with pytest.raises(Exception, match="503: busy"):

@@ -23,7 +23,7 @@ from agentcli.agent.errors import (
     ProviderError,
 )
 from agentcli.agent.messages import text_of
-from agentcli.providers.http import HttpClients
+from agentcli.providers.http.clients import HttpClients
 from agentcli.providers.stream_client import WIRE_APIS, StreamClient
 from tests.fake_server import FakeServer, Reply
 from tests.providers.support import APIS, INPUTS, ask, context_of, model_of, recorded, replayed

@@ -3,7 +3,7 @@
 import pytest
 
 from agentcli.agent.errors import ConfigError
-from agentcli.providers.proxies import proxy_for
+from agentcli.providers.http.proxies import proxy_for
 from agentcli.providers.stream_client import StreamClient
 from tests.fake_server import FakeServer
 from tests.providers.support import ask, model_of

@@ -13,8 +13,8 @@ from agentcli.agent.messages import (
     user_message,
 )
 from agentcli.agent.models import Model, ThinkingLevel
-from agentcli.providers.compat import Compat, compat_of, unknown_compat_keys
-from agentcli.providers.history import Histories
+from agentcli.providers.catalog.compat import Compat, compat_of, unknown_compat_keys
+from agentcli.providers.history import RequestCache
 from tests.providers.support import APIS, BODIES, PNG, assistant, body_of, model_of, result
 
 CHAT, CLAUDE, RESPONSES = (model_of(api) for api in ("openai-completions", "anthropic-messages", "openai-responses"))
@@ -54,7 +54,7 @@ def test_the_smallest_responses_request() -> None:
 @pytest.mark.parametrize("model", [CHAT, CLAUDE, RESPONSES], ids=APIS)
 def test_a_blank_system_prompt_is_not_sent(model: Model) -> None:
     context = Context(" ", [user_message("hi")])
-    body = BODIES[model.api](model, context, StreamOptions(), compat_of(model), Histories())
+    body = BODIES[model.api](model, context, StreamOptions(), compat_of(model), RequestCache())
     assert "system" not in str(body)
     assert "instructions" not in body
 

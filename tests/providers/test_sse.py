@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.errors import BadResponseError
-from agentcli.providers.sse import SseParser
+from agentcli.providers.http.sse import SseParser
 
 
 def parse(data: bytes, size: int = 0) -> list[tuple[bytes, bytes]]:

@@ -7,9 +7,9 @@ import pytest
 from agentcli.agent.context import StreamOptions
 from agentcli.agent.messages import TextContent, ThinkingContent, user_message
 from agentcli.agent.models import Model
-from agentcli.providers.catalog import Catalog
-from agentcli.providers.compat import compat_of
-from agentcli.providers.think_tags import think_tags_of
+from agentcli.providers.catalog.catalog import Catalog
+from agentcli.providers.catalog.compat import compat_of
+from agentcli.providers.openai.think_tags import think_tags_of
 from tests.providers.support import (
     APIS,
     DONE,

@@ -12,7 +12,7 @@ from agentcli.agent.errors import AuthError, ContextOverflowError
 from agentcli.agent.events import MessageUpdateEvent
 from agentcli.agent.messages import AssistantMessage, Message, StopReason, TextContent, text_of, user_message
 from agentcli.agent.models import Model, Provider
-from agentcli.providers.discovery import discover
+from agentcli.providers.catalog.discovery import discover
 from agentcli.providers.stream_client import StreamClient
 from tests.realmodel.server import API_KEY, BASE_URLS, Server
 

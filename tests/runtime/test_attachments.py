@@ -10,10 +10,10 @@ from PIL import Image
 from agentcli.agent.errors import UsageError
 from agentcli.agent.messages import ImageContent, text_of
 from agentcli.runtime.attachments import Attachments
-from agentcli.tools.file_place import FilePlace
-from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.files.file_place import FilePlace
+from agentcli.tools.files.read import ReadToolInput, read_file
+from agentcli.tools.files.read_tracker import ReadTracker
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.read import ReadToolInput, read_file
 from tests.agent.doubles import say
 from tests.files.images import PNG
 from tests.runtime.conftest import Make
@@ -44,7 +44,7 @@ def test_a_text_is_attached_as_read_shows_it(tmp_path: Path):
         (tmp_path / name).write_bytes(data)
         options = ToolOptions(cwd=tmp_path)
         with FilePlace(tmp_path / name) as place:
-            shown = read_file(place, ReadToolInput(path=name), options, KnownFiles(), lambda: False)
+            shown = read_file(place, ReadToolInput(path=name), options, ReadTracker(), lambda: False)
         text = f'<file name="{tmp_path / name}">\n{text_of(shown.content)}\n</file>\n\nlook'
         assert prompt(tmp_path, f"@{name}", "look") == prompt(tmp_path, f"@{name} look") == text
 
@@ -59,7 +59,7 @@ def test_an_image_is_attached_as_read_shows_it(tmp_path: Path):
         made = attachments(tmp_path).build_prompt([f"@{name}"])
         (image,) = [block for block in made.content if isinstance(block, ImageContent)]
         with FilePlace(tmp_path / name) as place:
-            shown = read_file(place, ReadToolInput(path=name), ToolOptions(cwd=tmp_path), KnownFiles(), lambda: False)
+            shown = read_file(place, ReadToolInput(path=name), ToolOptions(cwd=tmp_path), ReadTracker(), lambda: False)
         assert image in shown.content
         assert attachments(tmp_path).images_in(f"look at @{name}, please") == [image]
     assert (tmp_path / "large.png").stat().st_size > 1 << 20

@@ -8,13 +8,13 @@ import pytest
 from agentcli.agent.messages import ImageContent, ToolResultMessage, Usage, text_of
 from agentcli.config.settings import CompactionSettings, RetrySettings, Settings
 from agentcli.providers.scripted import Step
-from agentcli.runtime.compaction import MOST_OVERFLOWS
-from agentcli.runtime.cutting import shortened
+from agentcli.runtime.compaction.compactor import MOST_OVERFLOWS
+from agentcli.runtime.compaction.cutting import shortened
 from agentcli.runtime.events import CompactionStartEvent, NoticeEvent
-from agentcli.runtime.prompt_work import DOES_NOT_FIT
+from agentcli.runtime.prompt_runner import DOES_NOT_FIT
 from agentcli.runtime.session_choice import SessionChoice
-from agentcli.sessions.compaction_text import fair_share, shorten, shorten_all
-from agentcli.sessions.token_estimate import estimate_tokens
+from agentcli.sessions.compaction.text import fair_share, shorten, shorten_all
+from agentcli.sessions.compaction.token_estimate import estimate_tokens
 from tests.agent.doubles import call, fail, say
 from tests.runtime.conftest import FAST, Make
 from tests.runtime.test_compaction import LONG, compactions, ends, is_summary_request, requests, used, with_window

@@ -7,7 +7,7 @@ import pytest
 
 from agentcli.agent.errors import ProviderError
 from agentcli.agent.messages import Usage, UsageCost
-from agentcli.headless.result import Tally
+from agentcli.headless.result import UsageCounter
 from agentcli.providers.scripted import Step
 from agentcli.runtime.events import SpentEvent
 from agentcli.runtime.session_choice import SessionChoice
@@ -31,8 +31,8 @@ FAILED = {
 }
 
 
-def listeners(runtime: Any) -> tuple[Tally, Spending]:
-    tally, spending = Tally(), Spending()
+def listeners(runtime: Any) -> tuple[UsageCounter, Spending]:
+    tally, spending = UsageCounter(), Spending()
     runtime.subscribe(tally)
     runtime.subscribe(lambda event, signal: spending.hear(event))
     return tally, spending

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from agentcli.agent.messages import text_of
-from agentcli.runtime.context_files import MAX_BYTES, find_context_files
-from agentcli.runtime.system_prompt import BASE, build_system_prompt, prompt_parts
+from agentcli.runtime.resources.context_files import MAX_BYTES, find_context_files
+from agentcli.runtime.resources.system_prompt import BASE, build_system_prompt, prompt_parts
 from tests.agent.doubles import say
 from tests.cli.command import Command
 from tests.fake_server import FakeServer

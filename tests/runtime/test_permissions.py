@@ -7,8 +7,8 @@ import pytest
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.settings import PermissionMode, PermissionSettings
-from agentcli.runtime.command_parts import parse_command
-from agentcli.runtime.permissions import Permissions
+from agentcli.runtime.permissions.command_parts import parse_command
+from agentcli.runtime.permissions.permissions import Permissions
 
 
 @pytest.fixture

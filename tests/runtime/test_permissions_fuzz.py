@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.config.settings import PermissionMode, PermissionSettings
-from agentcli.runtime.command_parts import parse_command
-from agentcli.runtime.permissions import Permissions
+from agentcli.runtime.permissions.command_parts import parse_command
+from agentcli.runtime.permissions.permissions import Permissions
 from tests.torture.commands import random_command
 
 LOOKS = {

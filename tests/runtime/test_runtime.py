@@ -19,8 +19,8 @@ from agentcli.runtime.events import (
 )
 from agentcli.runtime.retry import retry_delay, too_long_a_wait
 from agentcli.runtime.session_choice import SessionChoice
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from tests.agent.doubles import call, fail, say, word
 from tests.runtime.conftest import Make
 from tests.waiting import until

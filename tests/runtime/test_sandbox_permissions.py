@@ -8,8 +8,8 @@ import pytest
 
 from agentcli.config.project_settings import tightened
 from agentcli.config.settings import PermissionMode, PermissionSettings, SandboxMode, SandboxSettings, Settings
-from agentcli.runtime.permission_rules import Verdict
-from agentcli.runtime.permissions import Permissions
+from agentcli.runtime.permissions.permissions import Permissions
+from agentcli.runtime.permissions.rules import Verdict
 from agentcli.runtime.sandboxing import sandbox_policy
 from agentcli.tools.sandbox.policy import SandboxPolicy
 

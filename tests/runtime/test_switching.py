@@ -13,7 +13,7 @@ from agentcli.config.settings import PermissionMode, ProviderSettings, Settings
 from agentcli.runtime.events import BashExecutionStartEvent, PermissionRequestEvent
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.runtime.switching import clone_session, fork_session, new_session, switch_session
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from tests.agent.doubles import call, say, word
 from tests.runtime.conftest import Make
 from tests.runtime.test_runtime import hear, said

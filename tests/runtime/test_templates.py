@@ -7,9 +7,9 @@ import pytest
 
 from agentcli.agent.messages import text_of
 from agentcli.config.configuration import load_configuration
-from agentcli.runtime.frontmatter import split_frontmatter
-from agentcli.runtime.slash_commands import SlashCommands
-from agentcli.runtime.templates import fill_in, split_arguments
+from agentcli.runtime.resources.frontmatter import split_frontmatter
+from agentcli.runtime.resources.slash_commands import SlashCommands
+from agentcli.runtime.resources.templates import fill_in, split_arguments
 from tests.agent.doubles import call, say
 from tests.files.judges import any_file
 from tests.runtime.conftest import Make

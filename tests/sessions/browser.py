@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from agentcli.agent.messages import AssistantMessage, TextContent, user_message
-from agentcli.sessions.export import export_session
+from agentcli.sessions.export.export import export_session
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
 from tests.sessions.test_export import HOSTILE, fill

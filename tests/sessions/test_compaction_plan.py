@@ -19,13 +19,13 @@ from agentcli.agent.messages import (
     text_of,
     user_message,
 )
-from agentcli.sessions.compaction import CompactionPlan, plan_compaction
-from agentcli.sessions.compaction_files import FileLists, files_of, with_file_lists, without_file_lists
-from agentcli.sessions.compaction_text import conversation_parts, split_conversation
+from agentcli.sessions.compaction.files import FileLists, files_of, with_file_lists, without_file_lists
+from agentcli.sessions.compaction.plan import CompactionPlan, plan_compaction
+from agentcli.sessions.compaction.text import conversation_parts, split_conversation
+from agentcli.sessions.compaction.token_estimate import estimate_all, estimate_tokens
 from agentcli.sessions.entries import SessionHeader
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.session import Session
-from agentcli.sessions.token_estimate import estimate_all, estimate_tokens
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 T100 = "x" * 400
 """A hundred tokens."""

@@ -7,9 +7,9 @@ import pytest
 
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, text_of, user_message
 from agentcli.sessions.doctor import examine, repair
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.tree import tree_lines
 
 INPUTS = Path(__file__).with_name("inputs")

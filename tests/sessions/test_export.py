@@ -19,7 +19,7 @@ from agentcli.agent.messages import (
     text_of,
     user_message,
 )
-from agentcli.sessions.export import export_session
+from agentcli.sessions.export.export import export_session
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
 

@@ -8,8 +8,8 @@ import pytest
 
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, CustomMessage, StopReason, ToolResultMessage, UserMessage, text_of
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 USAGE = {
     "input": 5,

@@ -15,9 +15,9 @@ from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolResultMessage, text_of, user_message
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 
 def new_session(path: Path) -> Session:
@@ -137,7 +137,7 @@ def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
 HOLD = """
 import sys, time
 from pathlib import Path
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 storage = JsonlSessionStorage.open(Path(sys.argv[1]))
 print("open", flush=True)
 time.sleep(60)
@@ -247,7 +247,7 @@ def test_a_file_never_stands_under_its_name_without_its_header(path: Path, monke
             seen.append(path.read_bytes() if path.exists() else None)
             return original(*arguments)
 
-        monkeypatch.setattr(f"agentcli.sessions.jsonl_storage.os.{name}", looking)
+        monkeypatch.setattr(f"agentcli.sessions.storage.jsonl_storage.os.{name}", looking)
     session.append_message(user_message("hi"))
     monkeypatch.undo()
     assert seen[0] is None
@@ -260,7 +260,7 @@ LITTLE_MEMORY = """
 import resource, sys
 from pathlib import Path
 from agentcli.agent.errors import SessionError
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     JsonlSessionStorage.read(Path(sys.argv[1]))
@@ -288,7 +288,7 @@ def test_on_a_full_disk_a_torn_line_stays_and_the_next_one_is_sound(closed: Path
     def refuse(descriptor: int, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("agentcli.sessions.jsonl_storage.os.write", refuse)
+    monkeypatch.setattr("agentcli.sessions.storage.jsonl_storage.os.write", refuse)
     session = Session(JsonlSessionStorage.open(closed))
     assert "No space left" in session.storage.notices[0]
     monkeypatch.undo()

@@ -12,9 +12,9 @@ from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user
 from agentcli.sessions.context import SessionContextBuildOptions
 from agentcli.sessions.entries import BranchSummaryEntry, MessageEntry, SessionHeader
 from agentcli.sessions.ids import new_id, now_iso, to_milliseconds
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 Make = Callable[[], Session]
 

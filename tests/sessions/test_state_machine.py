@@ -12,10 +12,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user_message
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 texts = st.text(max_size=20)
 

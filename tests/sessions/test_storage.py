@@ -9,10 +9,10 @@ from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user_message
 from agentcli.sessions.entries import LabelEntry, MessageEntry, SessionHeader
 from agentcli.sessions.ids import now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.session import Session
-from agentcli.sessions.storage import SessionStorage
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
+from agentcli.sessions.storage.storage import SessionStorage
 
 HEADER = SessionHeader(id="s", timestamp="2026-01-01T00:00:00.000Z", cwd="/w", metadata={"team": "blue"})
 
@@ -125,7 +125,7 @@ def test_opening_decodes_only_the_active_path(tmp_path: Path, monkeypatch: pytes
     session.append_message(user_message("here"))
     session.close()
     decoded: list[bytes] = []
-    from agentcli.sessions import jsonl_storage
+    from agentcli.sessions.storage import jsonl_storage
 
     original = jsonl_storage.decode_entry
     monkeypatch.setattr(jsonl_storage, "decode_entry", lambda line, head: decoded.append(line) or original(line, head))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcli.tools.commands import names_its_folder
+from agentcli.tools.bash.process_manager import names_its_folder
 from tests.tools.conftest import Tools
 from tests.tools.processes import unique, with_command
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentcli.agent.tools import AgentToolResult
-from agentcli.tools import output_rate, shell_command
+from agentcli.tools.bash import output_rate, shell_command
 from tests.tools.conftest import INPUTS, Tools
 
 MAX_BYTES = 50 * 1024

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentcli.tools.clean_output import OutputCleaner, clean_text, resolve_line
+from agentcli.tools.bash.clean_output import OutputCleaner, clean_text, resolve_line
 
 
 def cleaned(*chunks: bytes) -> str:

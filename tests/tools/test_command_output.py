@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcli.tools import command_output
-from agentcli.tools.clean_output import OutputCleaner, clean_text
-from agentcli.tools.command_output import CommandOutput, describe
-from agentcli.tools.spill import SpillFolder
+from agentcli.tools.bash import command_output
+from agentcli.tools.bash.clean_output import OutputCleaner, clean_text
+from agentcli.tools.bash.command_output import CommandOutput, describe
+from agentcli.tools.bash.overflow_file import SpillFolder
 from agentcli.tools.truncate import head_of, line_count, plural, size, tail_of
 
 PIECES = st.sampled_from(

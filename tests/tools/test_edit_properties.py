@@ -5,14 +5,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentcli.agent.errors import ToolError
-from agentcli.tools.edit import edit_file
-from agentcli.tools.edit_diff import Change, diff_of
-from agentcli.tools.file_place import FilePlace
-from agentcli.tools.known_files import KnownFiles
-from agentcli.tools.line_counter import LineCounter
-from agentcli.tools.matching import Span, find_exact, without_overlaps
-from agentcli.tools.placing import Edit, EditPlacer
-from agentcli.tools.text_file import TextKind, kind_of_data
+from agentcli.tools.edit.edit import edit_file
+from agentcli.tools.edit.edit_diff import Change, diff_of
+from agentcli.tools.edit.locate import Edit, EditPlacer
+from agentcli.tools.edit.matching import Span, find_exact, without_overlaps
+from agentcli.tools.files.file_place import FilePlace
+from agentcli.tools.files.line_counter import LineCounter
+from agentcli.tools.files.read_tracker import ReadTracker
+from agentcli.tools.files.text_file import TextEncoding, kind_of_data
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 CHARS = st.sampled_from("aab bc\t“”\"'’–-éè\u00a0\u0301你💩$\\1{}[]()*.^|\u2028\ufeff")
@@ -21,7 +21,7 @@ BOMS = {"utf-8": b"\xef\xbb\xbf", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\
 
 
 @st.composite
-def files(draw: st.DrawFn) -> tuple[bytes, TextKind]:
+def files(draw: st.DrawFn) -> tuple[bytes, TextEncoding]:
     """The content of a file with mixed line ends, in some encoding, with a BOM or stray bytes or neither."""
     encoding = draw(st.sampled_from(["utf-8", "utf-8", "utf-16-le", "utf-16-be"]))
     bom = draw(st.sampled_from([b"", BOMS[encoding]])) if encoding == "utf-8" else BOMS[encoding]
@@ -30,7 +30,7 @@ def files(draw: st.DrawFn) -> tuple[bytes, TextKind]:
     if encoding == "utf-8":
         strays = st.sampled_from([b"", b"", b"", b"\xff", b"\xe9", b"\xc3", b"\xf0\x9f"])
         parts = [draw(strays) + part for part in parts]
-    return bom + b"".join(parts), TextKind(encoding, bom)
+    return bom + b"".join(parts), TextEncoding(encoding, bom)
 
 
 def outside(data: bytes, spans: list[Span]) -> list[bytes]:
@@ -47,7 +47,7 @@ def outside(data: bytes, spans: list[Span]) -> list[bytes]:
     ),
 )
 def test_every_byte_outside_the_places_stays(
-    tmp_path_factory: pytest.TempPathFactory, file: tuple[bytes, TextKind], wanted: list[tuple[str, str, bool]]
+    tmp_path_factory: pytest.TempPathFactory, file: tuple[bytes, TextEncoding], wanted: list[tuple[str, str, bool]]
 ) -> None:
     data, _ = file
     path = tmp_path_factory.getbasetemp() / "property.txt"
@@ -55,7 +55,7 @@ def test_every_byte_outside_the_places_stays(
     edits = [Edit(old, new, replace_all) for old, new, replace_all in wanted]
     try:
         with FilePlace(path) as place:
-            edit_file(place, edits, path.parent, KnownFiles())
+            edit_file(place, edits, path.parent, ReadTracker())
     except ToolError:
         assert path.read_bytes() == data
         return
@@ -74,7 +74,7 @@ def test_every_byte_outside_the_places_stays(
 
 @given(files(), st.data())
 def test_a_piece_of_the_file_that_is_there_once_is_always_found_and_replaced_just_there(
-    file: tuple[bytes, TextKind], data: st.DataObject
+    file: tuple[bytes, TextEncoding], data: st.DataObject
 ) -> None:
     content, kind = file
     try:
@@ -109,7 +109,7 @@ def test_places_with_any_line_ends_are_those_of_the_same_text_with_lf(
     plain = content.replace("\r\n", "\n")
     expected = sum(plain.startswith(old, at) for at in range(len(plain))) if old else 0
     assume(old and (old not in content))
-    found = find_exact(content.encode(), TextKind("utf-8"), old, most=1000)
+    found = find_exact(content.encode(), TextEncoding("utf-8"), old, most=1000)
     assert len(found) == expected
     assert all(content.encode()[span.start : span.end].replace(b"\r\n", b"\n") == old.encode() for span in found)
 
@@ -128,7 +128,7 @@ def test_a_unified_diff_turns_the_old_file_into_the_new_one(lines: list[str], en
         after += content[position : change.start] + change.new
         position = change.end
     after += content[position:]
-    diff = diff_of(LineCounter(content), TextKind("utf-8"), changes, "f")
+    diff = diff_of(LineCounter(content), TextEncoding("utf-8"), changes, "f")
     assert apply(content, diff.patch) == after
     assert (diff.patch == "") == (content == after)
     assert (diff.first_changed_line is None) == (content == after)
@@ -172,9 +172,9 @@ def _joined(lines: list[str]) -> list[str]:
 def test_any_bytes_and_any_texts_end_in_a_placement_or_an_error(data: bytes, old: str, new: str) -> None:
     for kind in (
         kind_of_data(data, whole=True),
-        TextKind("utf-8"),
-        TextKind("utf-16-le", b"\xff\xfe"),
-        TextKind("gb18030"),
+        TextEncoding("utf-8"),
+        TextEncoding("utf-16-le", b"\xff\xfe"),
+        TextEncoding("gb18030"),
     ):
         if data.startswith(kind.bom):
             try:

@@ -10,14 +10,14 @@ import pytest
 
 from agentcli.agent.abort import AbortController, Aborted, AbortSignal
 from agentcli.agent.errors import ToolError
-from agentcli.tools.atomic_write import write_atomically
-from agentcli.tools.edit import edit_file
-from agentcli.tools.file_access import FileAccess
-from agentcli.tools.file_place import FilePlace
-from agentcli.tools.known_files import KnownFiles
-from agentcli.tools.placing import Edit
-from agentcli.tools.regular_file import open_regular
-from agentcli.tools.write import write_file
+from agentcli.tools.edit.edit import edit_file
+from agentcli.tools.edit.locate import Edit
+from agentcli.tools.files.atomic_write import write_atomically
+from agentcli.tools.files.file_access import FileAccess
+from agentcli.tools.files.file_place import FilePlace
+from agentcli.tools.files.read_tracker import ReadTracker
+from agentcli.tools.files.regular_file import open_regular
+from agentcli.tools.files.write import write_file
 from tests.tools.conftest import Tools
 from tests.waiting import until
 
@@ -120,8 +120,8 @@ def test_a_link_put_in_the_way_after_a_file_was_found_leads_nowhere(
     place = FilePlace(cwd / "sub/a.txt")
     swap(cwd, outside)
     for act in (
-        lambda: write_file(place, "new\n", KnownFiles()),
-        lambda: edit_file(place, [Edit("theirs", "new")], cwd, KnownFiles()),
+        lambda: write_file(place, "new\n", ReadTracker()),
+        lambda: edit_file(place, [Edit("theirs", "new")], cwd, ReadTracker()),
         lambda: open_regular(place, cwd),
     ):
         with place, pytest.raises(ToolError, match="leads elsewhere now"):
@@ -159,7 +159,7 @@ def test_a_new_file_and_its_folders_are_made_where_they_were_judged(cwd: Path, o
     place = FilePlace(cwd / "sub/deep/new.txt")
     (cwd / "sub").symlink_to(outside)
     with place, pytest.raises(ToolError, match="leads elsewhere now"):
-        write_file(place, "new\n", KnownFiles())
+        write_file(place, "new\n", ReadTracker())
     assert names(outside) == ["a.txt", "b.txt"]
 
 
@@ -196,7 +196,7 @@ def test_a_change_from_outside_while_an_edit_is_made_is_not_lost(
 
     monkeypatch.setattr(FilePlace, "is_writable", check_and_change)
     with FilePlace(path) as place, pytest.raises(ToolError, match="changed on disk just now"):
-        edit_file(place, [Edit("one", "two")], cwd, KnownFiles())
+        edit_file(place, [Edit("one", "two")], cwd, ReadTracker())
     assert path.read_text() == "one\nfrom outside\n"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcli.tools import shell_command
+from agentcli.tools.bash import shell_command
 from tests.tools.conftest import Tools
 from tests.tools.processes import with_variable
 

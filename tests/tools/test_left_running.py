@@ -4,8 +4,8 @@ import os
 import subprocess
 import sys
 
-from agentcli.tools.left_running import left_running
-from agentcli.tools.process_tree import Mark, Process, command_of, find_tree
+from agentcli.tools.bash.left_running import left_running
+from agentcli.tools.bash.process_tree import Process, ProcessTag, command_of, find_tree
 from tests.tools.conftest import Tools
 
 SLOW_EXEC = """
@@ -21,7 +21,7 @@ os.execvp("sleep", ["sleep", "47"])
 
 
 def test_a_child_is_named_after_the_program_that_it_is_about_to_run() -> None:
-    mark = Mark("LEFT_RUNNING_TEST", f"left-{os.getpid()}")
+    mark = ProcessTag("LEFT_RUNNING_TEST", f"left-{os.getpid()}")
     environment = {**os.environ, mark.name: mark.value}
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", SLOW_EXEC], stdin=pipe, stdout=pipe, env=environment) as parent:
@@ -56,6 +56,6 @@ async def test_many_left_processes_are_counted_and_not_all_listed(tools: Tools) 
 
 def test_a_process_that_has_ended_meanwhile_is_not_left() -> None:
     process = subprocess.Popen(["sleep", "0.001"], env={"LEFT_RUNNING_TEST": "gone"})
-    found = find_tree(Mark("LEFT_RUNNING_TEST", "gone"), {process.pid})
+    found = find_tree(ProcessTag("LEFT_RUNNING_TEST", "gone"), {process.pid})
     process.wait()
     assert left_running(lambda: found, "bash", "x").processes == []

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from agentcli.tools.orphans import MARK_PREFIX, end_orphans, mark_name
+from agentcli.tools.bash.orphans import MARK_PREFIX, end_orphans, mark_name
 
 
 def dead_pid() -> int:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agentcli.tools.path_glob import PathGlob
-from agentcli.tools.ripgrep import ripgrep
+from agentcli.tools.search.path_glob import PathGlob
+from agentcli.tools.search.ripgrep import ripgrep
 
 FILES = [
     "a.py", "b.txt", "ab", "a[1].py", "{x}", "-d", "\\q", "src/a.py", "src/sub/a.py", "src/sub/deep/b.txt",

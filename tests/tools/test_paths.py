@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcli.tools.paths import display_path, find_file, find_target
+from agentcli.tools.files.paths import display_path, find_file, find_target
 from tests.tools.conftest import Tools
 
 NFD_NAME = unicodedata.normalize("NFD", "Snímek v\u00a013.05.txt")

@@ -7,13 +7,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentcli.tools import process_tree
-from agentcli.tools.process_tree import Mark, Process, command_of, find_tree, kill_all, send_to_group, still_alive
+from agentcli.tools.bash import process_tree
+from agentcli.tools.bash.process_tree import (
+    Process,
+    ProcessTag,
+    command_of,
+    find_tree,
+    kill_all,
+    send_to_group,
+    still_alive,
+)
 from tests.tools.conftest import Tools
 from tests.tools.processes import with_variable
 from tests.waiting import wait_until
 
-MARK = Mark("TREE_TEST_MARK", f"tree-{os.getpid()}")
+MARK = ProcessTag("TREE_TEST_MARK", f"tree-{os.getpid()}")
 
 
 @pytest.fixture(params=["proc", "psutil"])
@@ -44,8 +52,8 @@ def test_every_kind_of_descendant_is_found(finder: str, shell: subprocess.Popen[
     wanted = [f"sleep {number}" for number in (33, 34, 35, 36)]
     wait_until(lambda: commands(find_tree(MARK, {shell.pid}))[1:] == wanted)
     wait_until(lambda: set(wanted[:2]) <= set(commands(find_tree(MARK, set()))))
-    assert find_tree(Mark("TREE_TEST_MARK", "8"), set()) == []
-    assert len(find_tree(Mark("TREE_TEST_MARK", ""), set())) >= 2
+    assert find_tree(ProcessTag("TREE_TEST_MARK", "8"), set()) == []
+    assert len(find_tree(ProcessTag("TREE_TEST_MARK", ""), set())) >= 2
 
 
 def test_everything_is_killed(finder: str, shell: subprocess.Popen[bytes]) -> None:
@@ -58,7 +66,7 @@ def test_everything_is_killed(finder: str, shell: subprocess.Popen[bytes]) -> No
 
 def test_a_process_that_has_ended_is_not_alive_and_has_no_command(finder: str) -> None:
     process = subprocess.Popen(["sleep", "0"], env={"TREE_TEST_MARK": f"nine-{os.getpid()}"})
-    found = find_tree(Mark("TREE_TEST_MARK", f"nine-{os.getpid()}"), {process.pid})
+    found = find_tree(ProcessTag("TREE_TEST_MARK", f"nine-{os.getpid()}"), {process.pid})
     process.wait()
     assert still_alive(found) == []
     assert command_of(process.pid) == ""
@@ -69,7 +77,7 @@ def test_only_younger_processes_are_looked_at_where_that_is_asked() -> None:
     first = subprocess.Popen(["sleep", "31"], env={"TREE_TEST_MARK": f"five-{os.getpid()}"})
     second = subprocess.Popen(["sleep", "32"], env={"TREE_TEST_MARK": f"five-{os.getpid()}"})
     try:
-        mark = Mark("TREE_TEST_MARK", f"five-{os.getpid()}")
+        mark = ProcessTag("TREE_TEST_MARK", f"five-{os.getpid()}")
         wait_until(lambda: len(find_tree(mark, set())) == 2)
         assert [process.pid for process in find_tree(mark, set(), younger_than=first.pid)] == [second.pid]
     finally:
@@ -85,7 +93,7 @@ def test_control_characters_of_a_command_line_are_not_shown() -> None:
         assert command_of(process.pid).isprintable()
         assert len(command_of(process.pid, 10)) == 10
     finally:
-        kill_all(lambda: find_tree(Mark("NOBODY_HAS_THIS", ""), {process.pid}))
+        kill_all(lambda: find_tree(ProcessTag("NOBODY_HAS_THIS", ""), {process.pid}))
         process.kill()
         process.wait()
 

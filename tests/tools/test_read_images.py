@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agentcli.tools.image_file import MAX_BASE64
+from agentcli.tools.files.image_file import MAX_BASE64
 from tests.tools.conftest import INPUTS, Answer, Tools
 
 

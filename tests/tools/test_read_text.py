@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcli.agent.abort import AbortController
-from agentcli.tools.file_place import FilePlace
-from agentcli.tools.known_files import KnownFiles
+from agentcli.tools.files.file_place import FilePlace
+from agentcli.tools.files.read import ReadToolInput, read_file
+from agentcli.tools.files.read_tracker import ReadTracker
+from agentcli.tools.files.text_file import guess_encoding
 from agentcli.tools.options import ToolOptions
-from agentcli.tools.read import ReadToolInput, read_file
-from agentcli.tools.text_file import guess_encoding
 from tests.growth.cost import memory
 from tests.tools.conftest import INPUTS, Tools
 
@@ -323,7 +323,7 @@ def test_any_range_is_just_those_lines(
         return
     with FilePlace(folder / "t.txt") as place:
         arguments = ReadToolInput("t.txt", first, count)
-        result = read_file(place, arguments, ToolOptions(cwd=folder), KnownFiles(), lambda: False)
+        result = read_file(place, arguments, ToolOptions(cwd=folder), ReadTracker(), lambda: False)
     shown = result.content[0].text.split("\n\n[")[0] if "\n\n[" not in text else result.content[0].text
     assert shown.startswith("\n".join(wanted))
     assert result.details.last_line == first + len(wanted) - 1

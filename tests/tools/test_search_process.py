@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agentcli.agent.abort import AbortController
-from agentcli.tools import ripgrep as program
-from agentcli.tools import search_process
-from agentcli.tools.grep_events import MAX_EVENT, GrepEvents
-from agentcli.tools.search_process import Ending, SearchEnd
+from agentcli.tools.search import ripgrep as program
+from agentcli.tools.search import search_process
+from agentcli.tools.search.grep_events import MAX_EVENT, GrepEvents
+from agentcli.tools.search.search_process import Ending, SearchEnd
 from tests.tools.conftest import Answer, Tools
 from tests.waiting import wait_until
 
@@ -244,8 +244,8 @@ async def test_arguments_that_are_too_long_are_refused_in_one_line(tools: Tools,
 async def test_more_matches_than_are_collected_give_the_first_in_order(
     tools: Tools, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentcli.tools.grep._MAX_MATCHES", 20)
-    monkeypatch.setattr("agentcli.tools.find._MOST_KEPT", 20)
+    monkeypatch.setattr("agentcli.tools.search.grep._MAX_MATCHES", 20)
+    monkeypatch.setattr("agentcli.tools.search.find._MOST_KEPT", 20)
     for number in range(99):
         (cwd / f"f{number:02}").write_text("needle\nneedle\n")
     grep = await tools("grep", {"pattern": "needle", "limit": 5})

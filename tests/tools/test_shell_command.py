@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from agentcli.tools.command_output import CommandOutput
+from agentcli.tools.bash.command_output import CommandOutput
 from tests.tools.conftest import Tools
 from tests.tools.processes import is_alive
 from tests.waiting import wait_until

@@ -12,7 +12,7 @@ import pytest
 
 from agentcli.agent.errors import UsageError
 from agentcli.agent.tools import AgentTool
-from agentcli.tools.spill import SpillFolder
+from agentcli.tools.bash.overflow_file import SpillFolder
 from agentcli.tools.toolset import (
     DEFAULT_TOOL_NAMES,
     READ_ONLY_TOOL_NAMES,

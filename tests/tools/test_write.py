@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from agentcli.agent.errors import ToolError
-from agentcli.tools.atomic_write import write_atomically
-from agentcli.tools.file_place import FilePlace
+from agentcli.tools.files.atomic_write import write_atomically
+from agentcli.tools.files.file_place import FilePlace
 from tests.growth.cost import memory
 from tests.tools.conftest import Tools
 
@@ -279,8 +279,8 @@ def test_no_reader_ever_sees_a_part_of_the_new_content(cwd: Path) -> None:
     program = """
         import sys
         from pathlib import Path
-        from agentcli.tools.atomic_write import write_atomically
-        from agentcli.tools.file_place import FilePlace
+        from agentcli.tools.files.atomic_write import write_atomically
+        from agentcli.tools.files.file_place import FilePlace
         path = Path(sys.argv[1])
         for turn in range(300):
             with FilePlace(path) as place:

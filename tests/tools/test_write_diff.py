@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from agentcli.tools.file_place import FilePlace
-from agentcli.tools.known_files import KnownFiles
-from agentcli.tools.write import MAX_DIFF_BYTES, write_file
+from agentcli.tools.files.file_place import FilePlace
+from agentcli.tools.files.read_tracker import ReadTracker
+from agentcli.tools.files.write import MAX_DIFF_BYTES, write_file
 
 
 def diff(tmp_path: Path, old: bytes | None, new: str) -> str:
     path = tmp_path / "file"
     if old is not None:
         path.write_bytes(old)
-    known = KnownFiles()
+    known = ReadTracker()
     with FilePlace(path) as place:
         if (status := place.status()) is not None:
             known.seen(path, status)

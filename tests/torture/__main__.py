@@ -25,9 +25,9 @@ from pathlib import Path
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import user_message
 from agentcli.sessions.doctor import examine
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
-from agentcli.sessions.line_scan import scan_lines
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.storage.line_scan import scan_lines
 from agentcli.sessions.tree import tree_lines
 from tests.torture.commands import commands
 from tests.torture.compaction import conversations

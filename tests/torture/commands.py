@@ -13,8 +13,8 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from agentcli.runtime.command_parts import ParsedCommand, parse_command
-from agentcli.runtime.command_words import RUNNERS
+from agentcli.runtime.permissions.command_parts import ParsedCommand, parse_command
+from agentcli.runtime.permissions.command_words import RUNNERS
 
 SIMPLE = [
     "aa", "bb x", "cc -x 'y z'", "'aa' x", '"bb"', "a\\a", "c''c", 'b"b" x', "$X", "$(echo aa)", "A=1 bb", "aa\\\n x", "$'aa'",

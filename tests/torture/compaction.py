@@ -32,11 +32,11 @@ from agentcli.agent.partial import PartialMessage
 from agentcli.agent.tools import AgentTool, AgentToolResult
 from agentcli.config.settings import CompactionSettings, RetrySettings, Settings
 from agentcli.runtime.events import CompactionEndEvent, NoticeEvent
-from agentcli.runtime.prompt_work import DOES_NOT_FIT
+from agentcli.runtime.prompt_runner import DOES_NOT_FIT
 from agentcli.runtime.runtime import Runtime, RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
-from agentcli.sessions.compaction import is_answer
-from agentcli.sessions.token_estimate import estimate_all
+from agentcli.sessions.compaction.plan import is_answer
+from agentcli.sessions.compaction.token_estimate import estimate_all
 
 SIZES = (8_192, 12_000, 16_384, 24_000, 32_768, 48_000, 65_536)
 IMAGE = ImageContent("aGVsbG8=", "image/png")
@@ -170,7 +170,7 @@ def make_tool() -> AgentTool:
     return AgentTool(name="fetch", description="Fetch a text of some size.", parameters=schema, execute=fetch)
 
 
-class Tally(msgspec.Struct, frozen=True):
+class UsageCounter(msgspec.Struct, frozen=True):
     answers: int
     compactions: int
     refused: int
@@ -178,7 +178,7 @@ class Tally(msgspec.Struct, frozen=True):
     """How often the person was told that nothing helps."""
 
 
-def conversation(folder: Path, seed: int) -> Tally:
+def conversation(folder: Path, seed: int) -> UsageCounter:
     """One random conversation. Raises AssertionError with the seed in it."""
     try:
         return asyncio.run(_converse(folder, random.Random(seed)))
@@ -186,7 +186,7 @@ def conversation(folder: Path, seed: int) -> Tally:
         raise AssertionError(f"seed {seed}: {error}") from error
 
 
-async def _converse(folder: Path, chance: random.Random) -> Tally:
+async def _converse(folder: Path, chance: random.Random) -> UsageCounter:
     size = chance.choice(SIZES)
     fake = FakeModel(chance, size, chance.choice((0.8, 1.0, 1.0, 1.3, 2.0)))
     settings = Settings(
@@ -227,7 +227,7 @@ async def _converse(folder: Path, chance: random.Random) -> Tally:
     assert stats.total_tokens == fake.paid, f"{fake.paid} tokens were paid for, {stats.total_tokens} are counted"
     told = sum(isinstance(event, NoticeEvent) and event.text == DOES_NOT_FIT for event in counted)
     made = sum(end.summary is not None for end in ends)
-    return Tally(fake.answers, made, fake.refused, told)
+    return UsageCounter(fake.answers, made, fake.refused, told)
 
 
 def _check(runtime: Runtime, fake: FakeModel, prompts: list[str]) -> None:

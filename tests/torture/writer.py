@@ -16,8 +16,8 @@ from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, user_message
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 
 def main(path: Path, count: int, limit: int | None) -> None:

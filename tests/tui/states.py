@@ -35,9 +35,9 @@ from agentcli.runtime.events import (
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.sessions.entries import SessionHeader
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 from agentcli.tui.app import ChatApp
 from agentcli.tui.items.summary import Summary
 from agentcli.tui.items.tool_panel import ToolPanel

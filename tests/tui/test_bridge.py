@@ -9,7 +9,7 @@ from agentcli.agent.messages import TextContent
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.agent.tools import AgentToolResult
-from agentcli.tui.bridge import Bridge
+from agentcli.tui.event_batcher import EventBatcher
 
 PARTIAL = PartialMessage(Model(id="m", api="scripted", provider="scripted"))
 
@@ -30,7 +30,7 @@ async def batches_of(events: list[Any]) -> list[list[Any]]:
         posted.append(message.events)
         asyncio.get_running_loop().call_soon(bridge.done)
 
-    bridge = Bridge(post)
+    bridge = EventBatcher(post)
     for event in events:
         bridge(event, None)
     await asyncio.sleep(0.3)
@@ -55,7 +55,7 @@ async def test_only_the_last_output_of_a_call_counts() -> None:
 
 async def test_the_next_batch_waits_for_the_screen() -> None:
     posted: list[list[Any]] = []
-    bridge = Bridge(lambda message: posted.append(message.events))
+    bridge = EventBatcher(lambda message: posted.append(message.events))
     bridge(text("a"), None)
     await asyncio.sleep(0.01)
     for delta in "bcd":
@@ -69,7 +69,7 @@ async def test_the_next_batch_waits_for_the_screen() -> None:
 
 async def test_a_closed_bridge_posts_nothing() -> None:
     posted: list[Any] = []
-    bridge = Bridge(posted.append)
+    bridge = EventBatcher(posted.append)
     bridge(text("a"), None)
     bridge.close()
     await asyncio.sleep(0.1)

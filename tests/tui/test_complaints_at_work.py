@@ -14,8 +14,8 @@ from agentcli.agent.messages import ImageContent, ToolResultMessage, UserMessage
 from agentcli.config.settings import PermissionSettings, RetrySettings
 from agentcli.sessions.entries import MessageEntry
 from agentcli.tui.app import ChatApp
+from agentcli.tui.editor_setup import drafts_folder
 from agentcli.tui.widgets import permission_prompt
-from agentcli.tui.writing_aids import drafts_folder
 from tests.files.images import PNG
 from tests.tui.conftest import MakeApp
 from tests.tui.drive import idle, ready, said, screen, send, until

@@ -17,14 +17,14 @@ from agentcli.runtime.events import (
     SessionInfoChangedEvent,
     ThinkingLevelChangedEvent,
 )
-from agentcli.tui.bridge import Bridge
-from agentcli.tui.conversation import Conversation, HistoryReplaced
+from agentcli.tui.event_batcher import EventBatcher
 from agentcli.tui.items.notice import Notice
+from agentcli.tui.transcript_presenter import HistoryReplaced, TranscriptPresenter
 from agentcli.tui.widgets.transcript import Transcript
 from tests.tui.test_transcript import FakeApp, shown
 
 
-async def after(pilot: Pilot[None], conversation: Conversation, *events: Any, now: float = 0.0) -> str:
+async def after(pilot: Pilot[None], conversation: TranscriptPresenter, *events: Any, now: float = 0.0) -> str:
     """What is on the screen after these events."""
     conversation.apply(events, now)
     await pilot.pause()
@@ -33,7 +33,7 @@ async def after(pilot: Pilot[None], conversation: Conversation, *events: Any, no
 
 async def test_a_command_of_the_person_is_followed_from_its_start_to_its_end() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         text = await after(pilot, conversation, BashExecutionStartEvent("c1", "make", False))
         assert text == "● ! make  the model is told" and conversation.has_clock
         await after(pilot, conversation, BashExecutionUpdateEvent("c1", "one\ntwo"))
@@ -48,7 +48,7 @@ async def test_a_command_of_the_person_is_followed_from_its_start_to_its_end() -
 
 async def test_a_command_goes_on_when_the_conversation_does_elsewhere() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         start = BashExecutionStartEvent("c1", "make", True)
         text = await after(pilot, conversation, start, HistoryReplaced([user_message("before")]))
         assert text.startswith("❯ before") and "● !! make  the model is not told" in text
@@ -59,13 +59,13 @@ async def test_a_command_goes_on_when_the_conversation_does_elsewhere() -> None:
 
 async def test_output_of_a_command_that_nobody_knows_is_let_go() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         assert await after(pilot, conversation, BashExecutionUpdateEvent("c9", "text")) == ""
 
 
 async def test_changes_are_said_once_with_their_last_word() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         changes = [ModelChangedEvent("a", f"model-{number}", ThinkingLevel.OFF) for number in range(9)]
         levels = [ThinkingLevelChangedEvent(level) for level in ThinkingLevel]
         text = await after(pilot, conversation, *changes, *levels, SessionInfoChangedEvent("my [b]name[/]"))
@@ -79,7 +79,7 @@ async def test_changes_are_said_once_with_their_last_word() -> None:
 
 async def test_many_notices_take_few_rows() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         text = await after(pilot, conversation, *(NoticeEvent(f"warning {number}") for number in range(300)))
         assert len(text.splitlines()) == 6 and "… 295 earlier notices" in text and "warning 299" in text
         assert len(conversation.transcript.items) == 1
@@ -87,7 +87,7 @@ async def test_many_notices_take_few_rows() -> None:
 
 async def test_a_compaction_says_how_much_smaller_the_context_is() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         end = CompactionEndEvent(reason="manual", summary="what was\nsaid", tokens_before=9_000, tokens_after=1_000)
         text = await after(pilot, conversation, end)
         assert "summarised (9,000 → 1,000 tokens)" in text and "what was (+1 lines)" in text
@@ -95,7 +95,7 @@ async def test_a_compaction_says_how_much_smaller_the_context_is() -> None:
 
 async def test_a_countdown_does_not_take_in_what_is_said_after_it() -> None:
     async with FakeApp().run_test() as pilot:
-        conversation = Conversation(pilot.app.query_one(Transcript))
+        conversation = TranscriptPresenter(pilot.app.query_one(Transcript))
         await after(pilot, conversation, RetryStartEvent(1, 3, 5.0, "busy"), NoticeEvent("by the way"))
         conversation.tick(2.0)
         await pilot.pause()
@@ -104,8 +104,8 @@ async def test_a_countdown_does_not_take_in_what_is_said_after_it() -> None:
 
 
 async def test_live_output_that_was_overtaken_is_not_shown() -> None:
-    batches: list[Bridge.Batch] = []
-    bridge = Bridge(batches.append)  # type: ignore[arg-type]
+    batches: list[EventBatcher.Batch] = []
+    bridge = EventBatcher(batches.append)  # type: ignore[arg-type]
     for event in (
         BashExecutionUpdateEvent("c1", "one"),
         BashExecutionUpdateEvent("c1", "one two"),

@@ -19,7 +19,7 @@ from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.items.user_text import UserText
 from agentcli.tui.painting.clean import clean
 from agentcli.tui.status import Status
-from agentcli.tui.terminal.attention import Attention
+from agentcli.tui.terminal.notifier import TerminalNotifier
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
 from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
@@ -132,7 +132,7 @@ async def test_what_the_footer_says_for_a_while_is_shown_as_it_is() -> None:
 @pytest.mark.parametrize("text", [*LINES, escapes()], ids=lambda text: repr(text[:20]))
 def test_the_title_of_the_window_and_the_note_at_the_end_are_one_sequence_each(text: str) -> None:
     written: list[str] = []
-    attention = Attention(written.append)
+    attention = TerminalNotifier(written.append)
     attention.notify = Notify.OSC9
     attention.show(Status(session=text, activity="writing"))
     attention.run_ended(60.0, Status(session=text))

@@ -11,7 +11,7 @@ from agentcli.config.masking import forget_keys, remember_key
 from agentcli.tui.editing import prompt_history
 from agentcli.tui.editing.drafts import Drafts
 from agentcli.tui.editing.prompt_history import HistoryWalk, PromptHistory
-from agentcli.tui.writing_aids import history_file
+from agentcli.tui.editor_setup import history_file
 from tests.tui.drive import until
 from tests.tui.writing import WritingApp
 

@@ -7,7 +7,7 @@ import pytest
 from textual import events
 from textual.keys import Keys
 
-from agentcli.runtime.slash_commands import SlashCommand
+from agentcli.runtime.resources.slash_commands import SlashCommand
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.commands.actions import ACTIONS
 from agentcli.tui.commands.keymap import Keymap

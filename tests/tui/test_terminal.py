@@ -15,9 +15,9 @@ import pytest
 from agentcli.agent.messages import UserMessage, text_of, user_message
 from agentcli.config.paths import sessions_folder
 from agentcli.sessions.entries import MessageEntry
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from tests.files.repository import make_repository
 from tests.tui.conftest import escapes
 from tests.tui.pty_app import PtyApp

@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 from agentcli.sessions.entries import SessionHeader
-from agentcli.sessions.memory_storage import InMemorySessionStorage
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 from agentcli.sessions.tree import tree_lines
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.screens.tree_screen import TreeChoice, TreeDeed, TreeScreen

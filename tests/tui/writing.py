@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from agentcli.tui.editing.completion import Choice
+from agentcli.tui.editor_setup import equip
 from agentcli.tui.widgets.editor import Editor
-from agentcli.tui.writing_aids import equip
 
 COMMANDS = (
     Choice("model", "Choose the model", "[provider/id[:level]]"),

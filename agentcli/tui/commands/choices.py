@@ -7,7 +7,7 @@ from agentcli.agent.errors import AgentcliError, UsageError
 from agentcli.agent.models import Model, ThinkingLevel
 from agentcli.config.credentials import has_key
 from agentcli.config.settings import PermissionMode
-from agentcli.tui.commands.desk import Desk
+from agentcli.tui.commands.command_context import CommandContext
 from agentcli.tui.screens.picker import PickerRow
 from agentcli.tui.status import short
 
@@ -19,7 +19,7 @@ MODES = {
 E = TypeVar("E", bound=StrEnum)
 
 
-class Choices(Desk):
+class Choices(CommandContext):
     """A part of `Commands`."""
 
     async def model(self, argument: str) -> None:

@@ -17,7 +17,7 @@ from agentcli.tui.screens.picker import PickerRow
 
 
 class Commands(SessionCommands, Choices):
-    """See `Desk`."""
+    """See `CommandContext`."""
 
     async def run(self, name: str, argument: str = "") -> None:
         """Do an action. A failure that was foreseen is told in the conversation."""

@@ -7,7 +7,7 @@ from msgspec import Struct
 from agentcli.tui.widgets.queue_bar import QueuedKind
 
 if TYPE_CHECKING:
-    from agentcli.tui.chat import Chat
+    from agentcli.tui.session_controller import SessionController
 
 
 class QueueEdit(Struct, frozen=True):
@@ -19,7 +19,7 @@ class QueueEdit(Struct, frozen=True):
     """What was in the editor before."""
 
     @classmethod
-    def begin(cls, chat: "Chat", id: str, draft: str) -> "QueueEdit | None":
+    def begin(cls, chat: "SessionController", id: str, draft: str) -> "QueueEdit | None":
         """Take a message out of its queue; None if it waits no more."""
         place = chat.place_of(id)
         row = next((row for row in chat.waiting if row.id == id), None)
@@ -28,7 +28,7 @@ class QueueEdit(Struct, frozen=True):
         chat.take_back(id)
         return cls(*place, row.text, draft)
 
-    def put_back(self, chat: "Chat", text: str) -> bool:
+    def put_back(self, chat: "SessionController", text: str) -> bool:
         """Have a text wait in the message's place; if nothing runs any more, it starts a run. False if it cannot be."""
         waits = chat.runtime.is_busy
         if not chat.send(text, follow_up=self.kind is QueuedKind.FOLLOW_UP):

@@ -11,19 +11,19 @@ from agentcli.config.paths import sessions_folder
 from agentcli.runtime.runtime import Runtime
 from agentcli.runtime.switching import clone_session, fork_session, new_session, switch_session
 from agentcli.sessions.entries import MessageEntry
-from agentcli.sessions.export import export_session
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
+from agentcli.sessions.export.export import export_session
 from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.stats_lines import stats_lines
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.tui.app_settings import apply_settings, equip_editor
-from agentcli.tui.commands.desk import Desk
+from agentcli.tui.commands.command_context import CommandContext
 from agentcli.tui.screens.picker import PickerRow
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".jsonl": "jsonl", ".json": "json"}
 
 
-class SessionCommands(Desk):
+class SessionCommands(CommandContext):
     """A part of `Commands`."""
 
     async def new(self, argument: str) -> None:

@@ -18,7 +18,7 @@ from agentcli.config.paths import make_private
 from agentcli.config.private_file import write_private
 from agentcli.files.reading import read_bytes
 from agentcli.sessions.ids import new_id
-from agentcli.sessions.lock import SessionLock
+from agentcli.sessions.storage.lock import SessionLock
 
 WRITE_AFTER_S = 0.5
 """A change is on the disk so long after it was made, and what comes meanwhile with it."""

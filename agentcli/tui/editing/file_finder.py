@@ -11,9 +11,9 @@ from pathlib import Path
 
 from agentcli.agent.errors import ToolError
 from agentcli.agent.threads import to_thread
-from agentcli.tools.file_tree import LIST_ARGUMENTS, FileTree
-from agentcli.tools.paths import readable
-from agentcli.tools.search_process import SearchProcess
+from agentcli.tools.files.paths import readable
+from agentcli.tools.search.file_tree import LIST_ARGUMENTS, FileTree
+from agentcli.tools.search.search_process import SearchProcess
 from agentcli.tui.editing.query import Query
 
 MAX_FILES = 100_000

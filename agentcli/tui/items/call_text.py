@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agentcli.tools.edit import prepare_edit_arguments
+from agentcli.tools.edit.edit import prepare_edit_arguments
 from agentcli.tui.colors.palette import Tone
 from agentcli.tui.items.changes import Line, edits_of, marked, new_lines
 from agentcli.tui.painting.clean import clean, one_line

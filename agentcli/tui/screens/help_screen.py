@@ -6,7 +6,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 from textual.strip import Strip
 
-from agentcli.runtime.slash_commands import SlashCommand
+from agentcli.runtime.resources.slash_commands import SlashCommand
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.commands.actions import ACTIONS, COMMANDS, Where
 from agentcli.tui.commands.keymap import Keymap, shown_key

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from agentcli.agent.errors import ConfigError
-from agentcli.tools.commands import Commands
+from agentcli.tools.bash.overflow_file import SpillFolder
+from agentcli.tools.bash.process_manager import Commands
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.sandbox.policy import SandboxPolicy
 from agentcli.tools.sandbox.sandbox import Sandbox
-from agentcli.tools.spill import SpillFolder
 
 ROUNDS = 40
 

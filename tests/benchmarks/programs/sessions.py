@@ -14,9 +14,9 @@ from pathlib import Path
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, Usage, user_message
 from agentcli.sessions.entries import MessageEntry, SessionHeader, encode_line
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 
 def best(work: Callable[[], object], floor: Callable[[], object], times: int) -> list[float]:

@@ -1,0 +1,1 @@
+"""RPC: another program drives a session by lines of JSON on stdin and stdout."""

@@ -1,0 +1,1 @@
+"""The Anthropic Messages API, and its forms on Bedrock and Vertex."""

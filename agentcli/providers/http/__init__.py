@@ -1,0 +1,1 @@
+"""Requests to providers: clients, proxies, server-sent events, error classes."""

@@ -1,0 +1,227 @@
+"""Summarizer: asks the session's model for summaries, one request after the other, with the runtime's retries.
+
+A summary is whole or it is an error: what is empty, cut off or a tool call is never used, but paid for.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import cast
+
+from agentcli.agent.abort import AbortSignal, interruptible
+from agentcli.agent.agent import Agent
+from agentcli.agent.assistant_events import DoneEvent, ErrorEvent, StartEvent
+from agentcli.agent.context import Context, StreamOptions
+from agentcli.agent.errors import BadResponseError, ContextOverflowError, ProviderError, SessionError, UsageError
+from agentcli.agent.messages import AgentMessage, AssistantMessage, StopReason, Usage, UsageCost, text_of, user_message
+from agentcli.agent.models import Model, clamp_thinking_level
+from agentcli.agent.partial import PartialMessage
+from agentcli.agent.streaming import resolved
+from agentcli.config.settings import RetrySettings
+from agentcli.runtime.compaction.summary_prompts import SYSTEM, UPDATE, summary_prompt
+from agentcli.runtime.events import RetryEndEvent, RetryStartEvent
+from agentcli.runtime.retry import retry_delay
+from agentcli.sessions.compaction.text import conversation_parts, shorten, shorten_all, split_conversation
+from agentcli.sessions.ids import new_id
+from agentcli.sessions.session import Session
+from agentcli.sessions.stats import SPENT, spent_data
+
+_log = logging.getLogger("agentcli.runtime")
+
+CHARACTERS_PER_TOKEN = 3
+"""Fewer than the usual guess of four: a request for a summary that is itself too long would be no help."""
+SMALLEST_PIECE = 4000
+"""Characters of conversation in one request, at least."""
+MOST_PIECES = 6
+"""A conversation that would take more requests is cut before it is summarised."""
+_SMALL_ROOM = 16_000
+"""Tokens. With less room a summary is asked to be short."""
+_TOO_LONG = "they are too many for a summary"
+_PASSED_ON = ("headers", "metadata", "thinking_budgets", "transport", "max_retry_delay_ms", "on_payload", "on_response")
+
+
+class Summarizer:
+    """Args:
+    agent: its model, thinking level, stream function and key are used; nothing of it is changed.
+    retry: how often a request that failed is made again.
+    asks_providers: whether the agent's stream function goes by the model's wire API. The offline pilot then answers
+        for itself, and is not asked: it writes no summaries.
+    """
+
+    def __init__(self, agent: Agent, retry: RetrySettings, *, asks_providers: bool = True) -> None:
+        self.agent = agent
+        self.retry = retry
+        self.asks_providers = asks_providers
+        self._spent = Usage()
+        self._heard: AssistantMessage | PartialMessage | None = None
+        """What has come of the answer to the last request."""
+
+    @property
+    def spent(self) -> Usage | None:
+        """What the requests took since `take_spent` was called, failed ones included; None if that is nothing."""
+        return self._spent if self._spent != Usage() else None
+
+    def take_spent(self) -> Usage | None:
+        """The same, once."""
+        spent, self._spent = self.spent, Usage()
+        return spent
+
+    async def summarize(
+        self,
+        messages: Sequence[AgentMessage],
+        task: str,
+        signal: AbortSignal,
+        *,
+        room: int,
+        previous: str | None = None,
+        instructions: str = "",
+    ) -> str:
+        """The summary of a conversation. One that is longer than `room` tokens is summarised piece by piece.
+
+        Args:
+            previous: the summary that the conversation goes on from.
+            instructions: what it shall attend to.
+
+        Raises:
+            ProviderError, ConfigError: there is no summary.
+            Aborted: the signal fired.
+        """
+        if self.asks_providers and self.agent.state.model.api == "offline":
+            raise UsageError("the offline pilot writes no summaries", hint="choose a model: agentcli models")
+        words = room // 8 if room < _SMALL_ROOM else None
+        most = max(room * CHARACTERS_PER_TOKEN, SMALLEST_PIECE)
+        rest = shorten_all(conversation_parts(messages), most * MOST_PIECES, _TOO_LONG)
+        while rest:
+            held = shorten(previous, most // 3, _TOO_LONG) if previous else ""
+            piece, *later = split_conversation(rest, most - len(held))
+            prompt = summary_prompt(piece, task, previous=held, instructions=instructions, words=words)
+            try:
+                previous = await self._ask_again(prompt, signal)
+            except ContextOverflowError:
+                # The window is smaller than the catalog says, or the guess was wrong.
+                longest = min(most, len(piece) + len(held))
+                if longest <= SMALLEST_PIECE:
+                    raise
+                most = max(longest // 2, SMALLEST_PIECE)
+                rest = shorten_all([piece, *later], most * MOST_PIECES, _TOO_LONG)
+            else:
+                rest, task = later, UPDATE
+        return previous or ""
+
+    async def _ask_again(self, prompt: str, signal: AbortSignal) -> str:
+        """Ask, and again as often as the settings and the kind of failure allow."""
+        attempt = 0
+        while True:
+            try:
+                summary = await self._ask(prompt, signal)
+            except ProviderError as error:
+                delay = retry_delay(error, attempt + 1, self.retry)
+                if delay is None:
+                    if attempt:
+                        await self.agent.emit(RetryEndEvent(False, attempt, str(error)))
+                    raise
+                attempt += 1
+                await self.agent.emit(RetryStartEvent(attempt, self.retry.max_retries, delay, str(error)))
+                with interruptible(signal):
+                    await asyncio.sleep(delay)
+            else:
+                if attempt:
+                    await self.agent.emit(RetryEndEvent(True, attempt))
+                return summary
+
+    async def _ask(self, prompt: str, signal: AbortSignal) -> str:
+        state = self.agent.state
+        context = Context(SYSTEM, [user_message(prompt)])
+        self._heard = None
+        try:
+            with interruptible(signal):
+                options = await self._options(state.model, signal)
+                stream = aiter(await resolved(self.agent.stream_function(state.model, context, options)))
+                message = await self._last_message(stream)
+        finally:
+            if self._heard is not None:
+                self._spent = add_usage(self._spent, self._heard.usage)
+        return _checked_text(message)
+
+    async def _last_message(self, stream: AsyncIterator) -> AssistantMessage:
+        try:
+            async for event in stream:
+                match event:
+                    case StartEvent():
+                        self._heard = cast("PartialMessage", event.partial)
+                    case DoneEvent():
+                        self._heard = event.message
+                        return event.message
+                    case ErrorEvent():
+                        self._heard = event.error
+                        raise _failure(event.error)
+                    case _:
+                        pass
+        finally:
+            if close := getattr(stream, "aclose", None):
+                await close()
+        raise BadResponseError("the summary stopped before its end")
+
+    async def _options(self, model: Model, signal: AbortSignal) -> StreamOptions:
+        """As the session's requests are, but with no cache to write to and no conversation to belong to."""
+        key = await resolved(self.agent.get_api_key(model.provider)) if self.agent.get_api_key else None
+        passed = {name: value for name, value in self.agent.options.items() if name in _PASSED_ON}
+        return StreamOptions(
+            signal=signal,
+            api_key=key or self.agent.options.get("api_key"),
+            reasoning=clamp_thinking_level(model, self.agent.state.thinking_level),
+            session_id=new_id(),
+            cache_retention="none",
+            **passed,
+        )
+
+
+def bill(session: Session, summarizer: Summarizer, what: str, error: str) -> Usage | None:
+    """Note in the session what a summary took that failed; returns it.
+
+    Args:
+        what: what it was for.
+        error: what became of it.
+    """
+    if (usage := summarizer.take_spent()) is not None:
+        try:
+            session.append_custom(SPENT, spent_data(what, error, usage))
+        except SessionError:
+            _log.warning("what a failed summary took could not be written", exc_info=True)
+    return usage
+
+
+def _failure(message: AssistantMessage) -> ProviderError:
+    kind = ContextOverflowError if message.error_kind == ContextOverflowError.kind else BadResponseError
+    return kind(message.error_message or "the summary failed")
+
+
+def _checked_text(message: AssistantMessage) -> str:
+    if message.stop_reason == StopReason.LENGTH:
+        if not message.content and not message.usage.output:
+            raise ContextOverflowError("the request for a summary filled the model's window")
+        raise ProviderError("the summary was cut off at the model's output limit", hint="try another model")
+    if message.tool_calls or message.stop_reason != StopReason.DONE:
+        raise ProviderError("the model did not answer with a summary", hint="try again, or another model")
+    text = text_of(message.content).strip()
+    if not text:
+        raise ProviderError("the summary was empty", hint="try again, or another model")
+    return text
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    cost = UsageCost(
+        one.cost.input + other.cost.input,
+        one.cost.output + other.cost.output,
+        one.cost.cache_read + other.cost.cache_read,
+        one.cost.cache_write + other.cost.cache_write,
+        one.cost.total + other.cost.total,
+    )
+    return Usage(
+        one.input + other.input,
+        one.output + other.output,
+        one.cache_read + other.cache_read,
+        one.cache_write + other.cache_write,
+        one.total_tokens + other.total_tokens,
+        cost,
+    )

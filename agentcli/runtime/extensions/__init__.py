@@ -1,0 +1,1 @@
+"""Extensions: Python files and packages that add tools, commands, hooks and providers."""

@@ -1,0 +1,1 @@
+"""Permissions: which tool calls run, which are asked about, which are blocked."""

@@ -1,0 +1,1 @@
+"""Resources: instructions, templates, skills and the system prompt they become part of."""

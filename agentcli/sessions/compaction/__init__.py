@@ -1,0 +1,1 @@
+"""Compaction: which entries are summarized, and what the summary is made of."""

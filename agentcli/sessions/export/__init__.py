@@ -1,0 +1,1 @@
+"""Export of a session as HTML, Markdown or JSON lines."""

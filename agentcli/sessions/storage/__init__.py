@@ -1,0 +1,1 @@
+"""Storages: where the entries of a session are kept."""

@@ -1,0 +1,1 @@
+"""The bash tool: commands, their output, and the processes they leave running."""

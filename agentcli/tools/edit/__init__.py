@@ -1,0 +1,1 @@
+"""The edit tool: finds what is to be replaced, and replaces it."""

@@ -1,0 +1,1 @@
+"""The tools grep, find and ls, on ripgrep."""

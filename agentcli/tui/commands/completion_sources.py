@@ -1,0 +1,59 @@
+"""Offers: what the editor completes after `/`: the commands, and the arguments of those that take one of a few."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from agentcli.agent.errors import SessionError
+from agentcli.agent.threads import to_thread
+from agentcli.config.paths import sessions_folder
+from agentcli.sessions.repo import JsonlSessionRepo
+from agentcli.tui.colors import themes
+from agentcli.tui.commands.actions import COMMANDS
+from agentcli.tui.commands.choices import MODES
+from agentcli.tui.editing.completion import Arguments, Choice
+from agentcli.tui.painting.session_words import age, session_title
+from agentcli.tui.session_controller import SessionController
+
+
+def commands(chat: SessionController) -> list[Choice]:
+    """Everything that can follow a `/`."""
+    own = [Choice(each.name, each.title, each.argument) for each in COMMANDS]
+    return [*own, *(Choice(each.name, each.description, each.argument_hint) for each in chat.runtime.commands())]
+
+
+def arguments(chat: SessionController) -> Arguments:
+    def models() -> Sequence[Choice]:
+        return [Choice(model.full_id, model.name) for model in chat.runtime.models()]
+
+    def levels() -> Sequence[Choice]:
+        return [Choice(str(level)) for level in chat.runtime.thinking_levels]
+
+    def modes() -> Sequence[Choice]:
+        return [Choice(str(mode), text) for mode, text in MODES.items()]
+
+    def names() -> Sequence[Choice]:
+        return [Choice(name) for name in themes.available()]
+
+    offers: dict[str, Callable[[], Sequence[Choice] | Awaitable[Sequence[Choice]]]] = {
+        "model": models,
+        "thinking": levels,
+        "permissions": modes,
+        "theme": names,
+        "resume": lambda: _sessions(chat),
+    }
+    return offers
+
+
+async def _sessions(chat: SessionController) -> Sequence[Choice]:
+    """The sessions of this folder but for the open one, last used first; found by their titles and ids."""
+    cwd, open_id = chat.runtime.cwd, chat.runtime.session.id
+    try:
+        infos = await to_thread(JsonlSessionRepo(sessions_folder()).list, cwd)
+    except OSError as error:
+        raise SessionError("storage", f"the sessions cannot be listed: {error.strerror}") from None
+    now = time.time()
+    return [
+        Choice(info.id, f"{age(info.modified, now)} · {info.id[-12:]}", label=session_title(info))
+        for info in infos
+        if info.id != open_id
+    ]

@@ -1,0 +1,119 @@
+"""Bridge: the one listener between the runtime's event stream and the widgets.
+
+It joins deltas and drops live output that was overtaken, so that the screen is brought up to date at most 25 times a
+second, however fast the model is. The order of the events stays.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+from textual.message import Message
+
+from agentcli.agent.assistant_events import TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent
+from agentcli.agent.events import MessageUpdateEvent, ToolExecutionUpdateEvent
+from agentcli.runtime.events import BashExecutionUpdateEvent
+
+INTERVAL_S = 0.04
+SHARE = 3
+"""The screen gets at most one part in so many of the time."""
+
+_DELTAS = (TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent)
+
+
+class EventBatcher:
+    """Args:
+    post: takes the `Batch`es; the app's `post_message`.
+
+    A batch is posted when the one before was `done` and its time has come.
+    """
+
+    class Batch(Message):
+        """Events in order; deltas of one block that came after each other are one event."""
+
+        def __init__(self, events: list[Any], bridge: "EventBatcher") -> None:
+            super().__init__()
+            self.events = events
+            self.bridge = bridge
+
+    def __init__(self, post: Callable[[Message], Any]) -> None:
+        self._post = post
+        self._events: list[Any] = []
+        self._pieces: list[str] | None = None
+        """Deltas that belong to the last event."""
+        self._next = 0.0
+        self._posted_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._in_work = False
+
+    def __call__(self, event: Any, signal: object) -> None:
+        """Hear an event, as a listener of the runtime."""
+        if isinstance(event, MessageUpdateEvent) and isinstance(event.assistant_message_event, _DELTAS):
+            self._take_delta(event)
+        elif self._is_overtaken(event):
+            self._events[-1] = event
+        else:
+            self._join()
+            self._events.append(event)
+        if self._timer is None and not self._in_work:
+            self._schedule()
+
+    def done(self) -> None:
+        """The last batch is on the screen."""
+        now = time.monotonic()
+        self._in_work = False
+        self._next = max(self._posted_at + INTERVAL_S, now + (now - self._posted_at) * (SHARE - 1))
+        if self._events and self._timer is None:
+            self._schedule()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._events.clear()
+
+    def _take_delta(self, event: MessageUpdateEvent) -> None:
+        delta = event.assistant_message_event
+        last = self._events[-1] if self._events else None
+        if isinstance(last, MessageUpdateEvent):
+            before = last.assistant_message_event
+            if type(before) is type(delta) and before.content_index == delta.content_index:  # type: ignore[union-attr]
+                if self._pieces is None:
+                    self._pieces = [before.delta]  # type: ignore[union-attr]
+                self._pieces.append(delta.delta)  # type: ignore[union-attr]
+                return
+        self._join()
+        self._events.append(event)
+
+    def _join(self) -> None:
+        """Make the deltas of the last event one."""
+        if self._pieces is None:
+            return
+        last = self._events[-1]
+        joined = replace(last.assistant_message_event, delta="".join(self._pieces))
+        self._events[-1] = MessageUpdateEvent(last.message, joined)
+        self._pieces = None
+
+    def _is_overtaken(self, event: Any) -> bool:
+        """Whether the last event says nothing any more, now that this one has come."""
+        match event, self._events[-1] if self._events else None:
+            case ToolExecutionUpdateEvent(), ToolExecutionUpdateEvent() as last:
+                return last.tool_call_id == event.tool_call_id
+            case BashExecutionUpdateEvent(), BashExecutionUpdateEvent() as last:
+                return last.id == event.id
+            case _:
+                return False
+
+    def _schedule(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(max(self._next - time.monotonic(), 0.0), self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        self._join()
+        events, self._events = self._events, []
+        self._in_work = True
+        self._posted_at = time.monotonic()
+        self._post(self.Batch(events, self))
