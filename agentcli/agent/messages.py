@@ -73,6 +73,15 @@ class UsageCost(Struct, frozen=True, omit_defaults=True, gc=False):
     cache_write: float = 0.0
     total: float = 0.0
 
+    def __add__(self, other: "UsageCost") -> "UsageCost":
+        return UsageCost(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.total + other.total,
+        )
+
 
 class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens. `input` is what was neither read from nor written to a cache; `total_tokens` is the sum of all four."""
@@ -83,6 +92,21 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     cache_write: int = 0
     total_tokens: int = 0
     cost: UsageCost = UsageCost()
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.total_tokens + other.total_tokens,
+            self.cost + other.cost,
+        )
+
+    @property
+    def counted(self) -> int:
+        """`total_tokens`, or the sum of the four where the server sent no total."""
+        return self.total_tokens or self.input + self.output + self.cache_read + self.cache_write
 
 
 class UserMessage(Struct, frozen=True, omit_defaults=True, gc=False, tag_field="role", tag="user"):
