@@ -1,5 +1,7 @@
 """Back ends: what enforces a policy. Each says why it cannot, or turns a command into one that runs inside."""
 
+import os
+import shutil
 import socket
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +11,17 @@ from msgspec import Struct
 
 class Unavailable(Exception):
     """Why a back end does not work here, as a clause."""
+
+
+def trusted_program(name: str, cwd: Path) -> str | None:
+    """A program from PATH, and not one that the working folder has put there."""
+    own = Path(os.path.realpath(cwd))
+    places = []
+    for folder in os.get_exec_path():
+        real = Path(os.path.realpath(folder))
+        if folder.startswith("/") and real != own and own not in real.parents:
+            places.append(folder)
+    return shutil.which(name, path=os.pathsep.join([*places, "/usr/bin", "/bin", "/usr/sbin", "/sbin"]))
 
 
 class Launch(Struct, frozen=True):

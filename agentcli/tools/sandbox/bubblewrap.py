@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import socket
 import stat
 import subprocess
@@ -17,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agentcli.files.repository import repository_root
-from agentcli.tools.sandbox.backend import Launch, Unavailable
+from agentcli.tools.sandbox.backend import Launch, Unavailable, trusted_program
 from agentcli.tools.sandbox.cgroup import Cgroup
 from agentcli.tools.sandbox.policy import SandboxPolicy
 
@@ -63,7 +62,10 @@ class Bubblewrap:
         for name in ("bwrap", "nsenter", *(["setpriv"] if os.geteuid() == 0 else [])):
             self._programs[name] = _program(name, self._policy.cwd)
         self._cgroup.make()
-        self._holder = self._hold()
+        try:
+            self._holder = self._hold()
+        except OSError as error:
+            raise Unavailable(str(error)) from None
         try:
             launch = self.launch(["/bin/sh", "-c", "exit 7"], Path("/"))
             done = subprocess.run(
@@ -79,7 +81,7 @@ class Bubblewrap:
 
     def launch(self, argv: list[str], cwd: Path) -> Launch:
         holder = self._holder
-        if holder is None or not holder.is_of(self._policy.cwd):
+        if holder is None or not holder.is_of(self._policy.cwd) or not self._covered(holder):
             if holder is not None:
                 self._earlier.append(holder)
             holder = self._holder = self._hold()
@@ -99,6 +101,25 @@ class Bubblewrap:
         # By its real path: a link that leads to it may lie in a folder that is private.
         enter += ["/bin/sh", "-c", _ENTER, os.path.realpath(cwd)]
         return Launch([*self._cgroup.prefix(), *enter, *argv], descriptors)
+
+    def _covered(self, holder: "_Holder") -> bool:
+        """Whether all that is protected and hidden is covered, after that has been seen to."""
+        missing = holder.uncovered(self._policy)
+        if not missing:
+            return True
+        user = "-U" if holder.outer < 0 else f"--user=/proc/self/fd/{holder.outer}"
+        enter = [self._programs["nsenter"], "-t", str(holder.pid), "-m", user, "--preserve-credentials"]
+        script = Path(__file__).with_name("cover.py").read_text("utf-8")
+        python = os.path.realpath(sys.executable)
+        try:
+            done = subprocess.run(
+                [*enter, python, "-I", "-S", "-c", script, *(word for pair in missing for word in pair)],
+                pass_fds=() if holder.outer < 0 else (holder.outer,), stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=_START_AT_MOST_S, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        return done.returncode == 0 and not holder.uncovered(self._policy, note=missing)
 
     def _hold(self) -> "_Holder":
         """What was looked at may be gone when it is mounted: then it is looked at anew."""
@@ -127,6 +148,8 @@ class _Holder:
         self.listener: socket.socket | None = None
         self.outer = -1
         """The user namespace that owns the file system, if it is not the one of the processes."""
+        self._covers = {path: (what, _identity(path)) for path, what in covers(policy)}
+        """What is mounted over, and what lay there then: a file that takes its place is not."""
         self._folder = _opened(policy.cwd)
         """Open, so that no other one gets its number."""
         told, telling = os.pipe()
@@ -178,6 +201,23 @@ class _Holder:
         """Whether it lives, and the working folder is still the one that it shows."""
         return self._process.poll() is None and _is_open(self._folder, cwd)
 
+    def uncovered(self, policy: SandboxPolicy, note: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+        """What has taken the place of something that was covered, or is hidden and was not there, outer ones first.
+
+        Args:
+            note: what has been covered since.
+        """
+        for what, name in note:
+            self._covers[Path(name)] = (what, _identity(Path(name)))
+        for path in policy.hidden_paths():
+            self._covers.setdefault(path, ("hide", None))
+        found = []
+        for path, (what, identity) in sorted(self._covers.items()):
+            now = _identity(path)
+            if now is not None and now != identity:
+                found.append((what, str(path)))
+        return found
+
     def close(self) -> None:
         for descriptor in (self.outer, self._folder):
             if descriptor >= 0:
@@ -205,7 +245,8 @@ def arguments(policy: SandboxPolicy) -> list[str]:
     found = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--as-pid-1"]
     if not policy.network:
         found.append("--unshare-net")
-    found += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    # Without the last, root could set what the whole machine runs at a crash.
+    found += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
     size = str(min(_MOST_TMP_BYTES, _memory() // 4))
     for name in _PRIVATE:
         if Path(name).is_dir() and not Path(name).is_symlink():
@@ -235,12 +276,9 @@ def arguments(policy: SandboxPolicy) -> list[str]:
         found += ["--bind", str(path), str(path)]
     for path in inside:
         found += _covering(path, emptied)
-    for path in policy.git_folders():
-        # What is a mount of its own cannot be moved away.
-        found += ["--bind", str(path), str(path)]
-    for path in policy.protected():
-        if not _is_below(path, hidden):
-            found += ["--ro-bind", str(path), str(path)]
+    for path, what in covers(policy):
+        if what != "hide":
+            found += ["--ro-bind" if what == "read-only" else "--bind", str(path), str(path)]
     for path in policy.shown:
         if _is_below(path, covered) and path.exists():
             found += ["--ro-bind", str(path), str(path)]
@@ -252,12 +290,33 @@ def arguments(policy: SandboxPolicy) -> list[str]:
     return [*found, "--chdir", "/"]
 
 
+def covers(policy: SandboxPolicy) -> list[tuple[Path, str]]:
+    """What is mounted over something: `bind` (it cannot be moved away), `read-only`, `hide`. Outer ones first."""
+    hidden = policy.hidden_paths()
+    kept = [path for path in policy.protected() if not path.is_symlink() and not _is_below(path, hidden)]
+    anchors = [path for path in policy.anchors() if path not in kept and not _is_below(path, kept)]
+    return [
+        *((path, "bind") for path in anchors),
+        *((path, "read-only") for path in kept),
+        *((path, "hide") for path in hidden),
+    ]
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def _programs() -> Iterator[Path]:
     """The folders of PATH, and what belongs to the programs of those that are Python environments."""
     for name in os.get_exec_path():
         path = Path(os.path.realpath(name))
-        if path.is_dir() and os.path.isabs(name):  # noqa: PTH117
-            yield path.parent if (path.parent / "pyvenv.cfg").is_file() else path
+        # `Path.is_dir` raises where a parent may not be looked into.
+        if os.path.isdir(path) and os.path.isabs(name):  # noqa: PTH112, PTH117
+            yield path.parent if os.path.isfile(path.parent / "pyvenv.cfg") else path  # noqa: PTH113
 
 
 def _covering(path: Path, emptied: list[str]) -> list[str]:
@@ -304,11 +363,7 @@ def _received(channel: socket.socket) -> socket.socket:
 
 
 def _program(name: str, cwd: Path) -> str:
-    """A program from PATH, and not one that the working folder has put there."""
-    places = [folder for folder in os.get_exec_path() if folder.startswith("/")]
-    own = Path(os.path.realpath(cwd))
-    places = [folder for folder in places if not _is_below(Path(os.path.realpath(folder)), [own])]
-    found = shutil.which(name, path=os.pathsep.join([*places, "/usr/bin", "/bin", "/usr/sbin", "/sbin"]))
+    found = trusted_program(name, cwd)
     if found is None:
         raise Unavailable(f"{name} is not installed")
     return found

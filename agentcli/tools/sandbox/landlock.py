@@ -17,13 +17,14 @@ from agentcli.tools.sandbox.policy import SandboxPolicy
 
 _RUN = "import sys; sys.path.append(sys.argv[1]); import landlock_inside; landlock_inside.main(sys.argv[2:])"
 _FIRST_WITH_TRUNCATE = 3
-_FIRST_WITH_TCP = 4
 _FIRST_WITH_SIGNALS = 6
 _LIMITS = """\
 Names in hidden folders can be seen, but nothing in them; what is hidden inside a folder that can be written to is not
 hidden. Permissions and times of files outside can be changed by their owner. .git/hooks, .git/config and .agentcli* are
-put back after a command that has changed them. Temporary files, which lie on the disk, and /dev/shm have no limit of
-their own. A process that cuts all ties with its command may outlive it. There are no terminals (ptys) and no Unix
+put back after a command that has changed them. Temporary files, which lie on the disk, have no limit of their own;
+/dev/shm is that of the system. A process that cuts all ties with its command may outlive it, and write such files later
+(what has changed between two commands is told), and so may a command if agentcli is killed. A command cannot signal the
+processes of another. There are no terminals (ptys) and no Unix
 sockets, and without network no servers of its own either.""".replace("\n", " ")
 
 
@@ -34,6 +35,7 @@ class Landlock:
 
     name = "Landlock"
     keeps_protected = False
+    listener: socket.socket | None = None
 
     def __init__(self, policy: SandboxPolicy, private: Path) -> None:
         self._policy = policy
@@ -41,7 +43,6 @@ class Landlock:
         self._abi = 0
         self.tmp = str(private / "tmp")
         self.limits = ""
-        self.listener: socket.socket | None = None
 
     def start(self) -> None:
         self._abi = landlock_abi() if sys.platform.startswith("linux") else 0
@@ -51,14 +52,12 @@ class Landlock:
             raise Unavailable(f"this kernel has version {self._abi} of it, which does not see files being emptied")
         if os.uname().machine not in MACHINES:
             raise Unavailable(f"its filter of system calls is not made for {os.uname().machine}")
-        if self._policy.hosts is not None and self._abi < _FIRST_WITH_TCP:
-            raise Unavailable(f"this kernel has version {self._abi} of it, which does not see connections")
+        if self._policy.hosts is not None:
+            raise Unavailable("it does not see which host a connection is for: its network is on or off")
         self.limits = _LIMITS
         if self._abi < _FIRST_WITH_SIGNALS:
             self.limits += " Processes outside, agentcli too, can be sent signals."
         Path(self.tmp).mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._policy.hosts is not None:
-            self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
 
     def launch(self, argv: list[str], cwd: Path) -> Launch:
         policy = self._policy
@@ -66,8 +65,7 @@ class Landlock:
             writable=[*map(str, policy.folders()), self.tmp],
             hidden=[str(path) for path in policy.hidden_paths()],
             shown=[str(path) for path in policy.shown if path.exists()],
-            network="on" if policy.network else "port" if policy.hosts is not None else "off",
-            port=self.listener.getsockname()[1] if self.listener is not None else 0,
+            network=policy.network,
         )
         enter = [os.path.realpath(sys.executable), "-I", "-S", "-c", _RUN, str(Path(__file__).parent)]
         return Launch([*enter, json.dumps(fence.__dict__), str(cwd), *argv])
@@ -75,6 +73,3 @@ class Landlock:
     def close(self) -> None:
         """What runs is ended by its marks."""
         shutil.rmtree(self._private, ignore_errors=True)
-        if self.listener is not None:
-            self.listener.close()
-            self.listener = None

@@ -15,11 +15,10 @@ _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _ALL_OF_VERSION = {3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
-_CONNECT_TCP = 1 << 1
 _SCOPES = 0b11
 """Abstract Unix sockets and signals."""
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_PATH_BENEATH, _NET_PORT = 1, 2
+_PATH_BENEATH = 1
 _GET_VERSION = 1
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
@@ -28,38 +27,37 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 """All of `/dev` that there is: root could read disks."""
 
 MACHINES = {
-    # The audit number of the machine, `socket`, `prlimit64`, and what is refused altogether: ptrace, process_vm_readv,
-    # process_vm_writev, kcmp, pidfd_getfd, io_uring_*, keys, bpf, perf_event_open, userfaultfd, namespaces and mounts,
-    # open_by_handle_at.
+    # The audit number of the machine, `socket`, `socketpair`, `prlimit64`, and what is refused altogether: ptrace,
+    # process_vm_readv, process_vm_writev, kcmp, pidfd_getfd, io_uring_*, keys, bpf, perf_event_open, userfaultfd,
+    # namespaces and mounts, open_by_handle_at.
     "x86_64": (
-        0xC000003E, 41, 302,
+        0xC000003E, 41, 53, 302,
         (101, 310, 311, 312, 438, 425, 426, 427, 248, 249, 250, 321, 298, 323, 272, 308, 165, 166, 155, 161, 428, 429,
          430, 432, 304),
     ),
     "aarch64": (
-        0xC00000B7, 198, 261,
+        0xC00000B7, 198, 199, 261,
         (117, 270, 271, 272, 438, 425, 426, 427, 217, 218, 219, 280, 241, 282, 97, 268, 40, 39, 41, 51, 428, 429,
          430, 432, 265),
     ),
 }  # fmt: skip
 
 _EPERM, _EACCES, _ENETUNREACH = 1, 13, 101
-_AF_INET, _AF_INET6, _AF_NETLINK, _SOCK_STREAM = 2, 10, 16, 1
+_AF_INET, _AF_INET6, _AF_NETLINK, _SOCK_DGRAM = 2, 10, 16, 2
 
 
 class Fence:
     """Args:
     writable: folders and files, with all below them.
     hidden, shown: what cannot be read, and what of that can.
-    network: `on`, `off`, or `port`: only TCP, and connections only to that port.
+    network: whether there are sockets of the internet.
     """
 
-    def __init__(self, writable: list[str], hidden: list[str], shown: list[str], network: str, port: int) -> None:
+    def __init__(self, writable: list[str], hidden: list[str], shown: list[str], network: bool) -> None:
         self.writable = writable
         self.hidden = hidden
         self.shown = shown
         self.network = network
-        self.port = port
 
 
 def main(arguments: list[str]) -> None:
@@ -83,10 +81,9 @@ def enter(fence: Fence) -> None:
     """From here on nothing else can be done by this process and those it starts. Raises OSError."""
     libc, abi = _libc(), landlock_abi()
     handled = _ALL_OF_VERSION[min(abi, 5)]
-    limits_tcp = fence.network == "port"
     attributes = [handled]
     if abi >= 4:
-        attributes.append(_CONNECT_TCP if limits_tcp else 0)
+        attributes.append(0)
     if abi >= 6:
         attributes.append(_SCOPES)
     packed = struct.pack(f"={len(attributes)}Q", *attributes)
@@ -113,9 +110,6 @@ def enter(fence: Fence) -> None:
         allow(path, reading)
     for path in (*fence.writable, *_DEVICES):
         allow(path, writing)
-    if limits_tcp:
-        rule = struct.pack("=QQ", _CONNECT_TCP, fence.port)
-        _checked(libc.syscall(_ADD_RULE, ruleset, _NET_PORT, rule, 0), "landlock")
     _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     for capability in range(64):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # root's; others have none to drop
@@ -143,9 +137,9 @@ def _readable(folder: str, hidden: list[str]) -> list[str]:
     return found
 
 
-def _filter_calls(libc: ctypes.CDLL, network: str) -> None:
+def _filter_calls(libc: ctypes.CDLL, network: bool) -> None:
     """Refuse system calls that Landlock does not see: sockets of other kinds, other processes, keys, mounts."""
-    machine, socket, prlimit, refused = MACHINES[os.uname().machine]
+    machine, socket, socketpair, prlimit, refused = MACHINES[os.uname().machine]
     load, equal, above, masked, give = 0x20, 0x15, 0x35, 0x54, 0x06
     allow, refuse = 0x7FFF0000, 0x00050000
     number, arch, first, second = 0, 4, 16, 24
@@ -157,15 +151,13 @@ def _filter_calls(libc: ctypes.CDLL, network: str) -> None:
         program += [(equal, 0, 1, call), (give, 0, 0, refuse | _EPERM)]
     program += [(equal, 0, 4, prlimit), (load, 0, 0, first), (equal, 1, 0, 0), (give, 0, 0, refuse | _EPERM),
                 (give, 0, 0, allow)]  # fmt: skip
+    # A pair for datagrams can send to any socket that has a name.
+    program += [(equal, 0, 5, socketpair), (load, 0, 0, second), (masked, 0, 0, 0xF), (equal, 0, 1, _SOCK_DGRAM),
+                (give, 0, 0, refuse | _EACCES), (give, 0, 0, allow)]  # fmt: skip
     program += [(equal, 1, 0, socket), (give, 0, 0, allow), (load, 0, 0, first)]
-    families = {"on": (_AF_INET, _AF_INET6, _AF_NETLINK), "port": (_AF_INET, _AF_INET6)}.get(network, ())
     internet = (_AF_INET, _AF_INET6)
-    for family in families:
-        if network == "port":
-            program += [(equal, 0, 5, family), (load, 0, 0, second), (masked, 0, 0, 0xF), (equal, 0, 1, _SOCK_STREAM),
-                        (give, 0, 0, allow), (give, 0, 0, refuse | _ENETUNREACH)]  # fmt: skip
-        else:
-            program += [(equal, 0, 1, family), (give, 0, 0, allow)]
+    for family in (*internet, _AF_NETLINK) if network else ():
+        program += [(equal, 0, 1, family), (give, 0, 0, allow)]
     for family in internet:
         program += [(equal, 0, 1, family), (give, 0, 0, refuse | _ENETUNREACH)]
     program.append((give, 0, 0, refuse | _EACCES))

@@ -1,12 +1,26 @@
 """SandboxPolicy: what a command in the sandbox may write, read and reach, as paths of this machine."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from agentcli.files.reading import read_beginning
 from agentcli.files.repository import git_directory, repository_root
+from agentcli.tools.sandbox.git_places import (
+    SAYS_WHAT_RUNS,
+    SAYS_WHERE_IT_IS,
+    find_repositories,
+    is_bare_repository,
+    named_by_config,
+    submodule_directories,
+    worktree_directories,
+)
+
+_MOST_BYTES = 1 << 13
 
 HIDDEN = (
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.pgpass", "~/.pypirc",
@@ -18,11 +32,6 @@ HIDDEN = (
 """Where keys lie, and what opens other things."""
 
 _FILES_OF_AGENTCLI = (".agentcli.toml", ".agentcli")
-_FILES_OF_GIT = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
-_INNER_FILES_OF_GIT = (
-    "worktrees/*/commondir", "worktrees/*/gitdir", "worktrees/*/config.worktree",
-    "modules/*/config", "modules/*/hooks", "modules/*/*/config", "modules/*/*/hooks",
-)  # fmt: skip
 
 
 class SandboxPolicy(Struct, frozen=True, kw_only=True):
@@ -39,6 +48,19 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     shown: tuple[Path, ...] = ()
     """What can be read although it lies in something that is hidden."""
 
+    repositories: tuple[Path, ...] = ()
+    """The `.git` of repositories below the working folder; see `prepared`."""
+    named_by_git: tuple[Path, ...] = ()
+    """What the configuration of the repository names as its hooks and further configuration; see `prepared`."""
+
+    def prepared(self) -> "SandboxPolicy":
+        """The policy with the repositories that are there now: they were not made by a command. Searches the disk."""
+        tops = self._tops()
+        repositories = [path for top in tops for path in find_repositories(top)]
+        root = repository_root(self.cwd) if tops else None
+        named = [] if root is None else named_by_config(root)
+        return replace(self, repositories=tuple(dict.fromkeys(repositories)), named_by_git=tuple(named))
+
     def folders(self) -> list[Path]:
         """What may be written to and exists, real paths; of the repository above the working folder its `.git` too."""
         wanted = [self.cwd, *_git_folders(self.cwd)] if self.writes else []
@@ -46,26 +68,48 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         return [path for path in dict.fromkeys(found) if not any(path != other and _in(path, other) for other in found)]
 
     def git_folders(self) -> list[Path]:
-        """The git directories that commands may write to, real paths."""
+        """The git directories that commands may write to, real paths, those of submodules included."""
         folders = self.folders()
-        git = [Path(os.path.realpath(path)) for path in (*_git_folders(self.cwd), *(each / ".git" for each in folders))]
-        return [path for path in dict.fromkeys(git) if path.is_dir() and any(_in(path, each) for each in folders)]
+        tops = self._tops()
+        bare = [path for path in tops if is_bare_repository(path)]
+        places = (*_git_folders(self.cwd), *bare, *(top / ".git" for top in tops), *self.repositories)
+        git = [Path(os.path.realpath(path)) for path in places if path.is_dir()]
+        found = [path for path in dict.fromkeys(git) if any(_in(path, each) for each in folders)]
+        return list(dict.fromkeys(inner for path in found for inner in (path, *submodule_directories(path))))
 
     def protected(self) -> list[Path]:
-        """What exists inside of `folders` and stays as it is: it says what git or agentcli run later."""
-        found = [path for path in self.run_later() if path.exists()]
-        for folder in self.git_folders():
-            found += [path for pattern in _INNER_FILES_OF_GIT for path in folder.glob(pattern)]
-        for folder in filter(Path.is_dir, self.folders()):
-            found += folder.glob(".agentcli*")
-            # In a worktree or a submodule it is a file that names the repository.
-            found += [path for path in (folder / ".git",) if path.is_file()]
-        return list(dict.fromkeys(found))
+        """What exists inside of `folders` and stays as it is: it says what git or agentcli run later.
+
+        The paths may be links, which stay as they are too.
+        """
+        tops, folders = self._tops(), self.folders()
+        found = [path for path in self.run_later() if os.path.lexists(path)]
+        for top in tops:
+            found += top.glob(".agentcli*")
+        # In a worktree or a submodule it is a file that names the repository.
+        names = [path for path in (*(top / ".git" for top in tops), *self.repositories) if not _is_directory(path)]
+        found += [path for path in names if os.path.lexists(path)]
+        # What a link leads to is run too.
+        found += [Path(os.path.realpath(path)) for path in found if path.is_symlink()]
+        inside = (path for path in found if any(_in(path, each) and path != each for each in folders))
+        return list(dict.fromkeys(inside))
 
     def run_later(self) -> list[Path]:
         """What, once it is there, says what git or agentcli run later: a command may neither change nor make it."""
-        git = [folder / name for folder in self.git_folders() for name in _FILES_OF_GIT]
-        return [*git, *(folder / name for folder in self.folders() for name in _FILES_OF_AGENTCLI)]
+        found = [top / name for top in self._tops() for name in _FILES_OF_AGENTCLI]
+        found += (path for path in self.named_by_git if any(_in(path, each) for each in self.folders()))
+        for git in self.git_folders():
+            found += [git / name for name in SAYS_WHAT_RUNS]
+            found += [worktree / name for worktree in worktree_directories(git) for name in SAYS_WHERE_IT_IS]
+        return found
+
+    def anchors(self) -> list[Path]:
+        """The directories inside of `folders` that must stay where they are for `protected` to mean what it does."""
+        found = [path for path in self.git_folders() if path not in self.folders()]
+        for path in (*found, *self.protected()):
+            for folder in self.folders():
+                found += [each for each in path.parents if folder in each.parents]
+        return sorted(dict.fromkeys(found), key=lambda path: len(path.parts))
 
     def hidden_paths(self) -> list[Path]:
         """What is hidden and exists, real paths, outer ones first."""
@@ -89,6 +133,11 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
             network = f"no network but {', '.join(self.hosts) or 'what the person allows'}"
         return f"only {', '.join(places) + ' and ' if places else ''}{tmp} can be written to, and there is {network}"
 
+    def _tops(self) -> list[Path]:
+        """The directories whose content may be written to, real paths, those inside of others included."""
+        wanted = [self.cwd] if self.writes else []
+        return list(dict.fromkeys(Path(os.path.realpath(path)) for path in (*wanted, *self.writable) if path.is_dir()))
+
     def _all_hidden(self) -> Iterator[Path]:
         yield from self.hidden
         for name in HIDDEN:
@@ -108,13 +157,29 @@ def _git_folders(cwd: Path) -> list[Path]:
         return []
     if directory == root / ".git":
         return [directory]
+    if (directory / "commondir").exists():
+        try:
+            back = read_beginning(directory / "gitdir", _MOST_BYTES)[0].decode().strip()
+            common = directory / read_beginning(directory / "commondir", _MOST_BYTES)[0].decode().strip()
+        except (OSError, UnicodeDecodeError):
+            return []
+        is_ours = os.path.realpath(back) == os.path.realpath(root / ".git")
+        return [common.resolve()] if is_ours and _in(directory.resolve(), common.resolve()) else []
+    return [directory.resolve()] if _worktree_of(directory) == root.resolve() else []
+
+
+def _worktree_of(directory: Path) -> Path | None:
+    """The directory that the git directory of a submodule says it belongs to."""
     try:
-        back = (directory / "gitdir").read_text("utf-8").strip()
-        common = directory / (directory / "commondir").read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return []
-    is_ours = os.path.realpath(back) == os.path.realpath(root / ".git")
-    return [common.resolve()] if is_ours and _in(directory.resolve(), common.resolve()) else []
+        config = read_beginning(directory / "config", 1 << 16)[0].decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = re.search(r"^\s*worktree\s*=\s*(\S.*?)\s*$", config, re.M | re.I)
+    return (directory / found[1].strip('"')).resolve() if found else None
+
+
+def _is_directory(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _in(path: Path, folder: Path) -> bool:

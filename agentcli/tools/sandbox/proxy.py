@@ -79,7 +79,7 @@ class HostProxy:
         try:
             async with asyncio.timeout(_CONNECT_AT_MOST_S):
                 far_reader, far_writer = await asyncio.open_connection(address, port)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, ValueError) as error:
             writer.write(_said(502, f"{host}:{port} cannot be reached: {error}"))
             return
         try:
@@ -101,6 +101,8 @@ class HostProxy:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError:
             return host  # the connection will say so
+        except ValueError:
+            return None  # no name that there can be: a label is empty, or too long
         addresses = [str(entry[4][0]) for entry in found]
         # A name that only fits a pattern may be anybody's, and lead into the network of this machine.
         if is_listed and not is_named and not all(_is_public(address) for address in addresses):

@@ -2,7 +2,11 @@
 
 import re
 
-_FILES = re.compile(r"read-only file system|permission denied|operation not permitted|\b(?:EROFS|EACCES|EPERM)\b", re.I)
+_FILES = re.compile(
+    r"read-only file system|permission denied|operation not permitted|device or resource busy"
+    r"|\b(?:EROFS|EACCES|EPERM|EBUSY)\b",
+    re.I,
+)
 _NETWORK = re.compile(
     r"network is unreachable|could not resolve|couldn't resolve|name resolution|name or service not known"
     r"|unknown host|no such host|getaddrinfo|nodename nor servname|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b"

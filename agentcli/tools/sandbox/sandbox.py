@@ -21,6 +21,7 @@ _TIES = (
     "WAYLAND_DISPLAY", "DOCKER_HOST", "CONTAINER_HOST", "TMUX", "STY",
 )  # fmt: skip
 """Variables that name what listens outside."""
+_BETWEEN_LOOKS_S = 1.0
 
 
 class Sandbox:
@@ -34,12 +35,14 @@ class Sandbox:
     """
 
     def __init__(self, policy: SandboxPolicy, private: Path, only: str | None = None) -> None:
-        self.policy = policy
+        self.policy = policy = policy.prepared()
         self.refusals: list[str] = []
         """Why a back end that comes first was not taken, a line each."""
         # A signal handler may come upon its own thread in the middle of it.
         self._lock = threading.RLock()
         self._running = 0
+        self._watching = False
+        self._closed = threading.Event()
         self._told: list[str] = []
         self.proxy = _proxy_of(policy)
         self._served: socket.socket | None = None
@@ -57,8 +60,9 @@ class Sandbox:
         """What starts a command inside. Blocks; raises ToolError."""
         with self._lock:
             if not self._running:
-                self._guard.note()
+                self._told += self._guard.note()
             self._running += 1
+            self._watch()
             try:
                 launch = self.back_end.launch(argv, cwd)
             except Unavailable as error:
@@ -68,6 +72,22 @@ class Sandbox:
                 ) from None
             self._serve()
             return launch
+
+    def _watch(self) -> None:
+        """Put back what is changed while commands run too, where the back end does not keep it."""
+        if self._watching or self.back_end.keeps_protected:
+            return
+        self._watching = True
+        threading.Thread(target=self._restore_now_and_then, name="sandbox guard", daemon=True).start()
+
+    def _restore_now_and_then(self) -> None:
+        while not self._closed.wait(_BETWEEN_LOOKS_S):
+            with self._lock:
+                if not self._running:
+                    break
+                self._told += self._guard.restore()
+        with self._lock:
+            self._watching = False
 
     def _serve(self) -> None:
         loop, proxy, listener = self._loop, self.proxy, self.back_end.listener
@@ -106,10 +126,11 @@ class Sandbox:
     def take_notes(self) -> list[str]:
         """What was put back since the last time, a line each."""
         with self._lock:
-            told, self._told = self._told, []
+            told, self._told = list(dict.fromkeys(self._told)), []
             return told
 
     def close(self) -> None:
+        self._closed.set()
         with self._lock:
             if self.proxy is not None and self._loop is not None:
                 with contextlib.suppress(RuntimeError):  # its loop is closed

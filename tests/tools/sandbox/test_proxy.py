@@ -60,9 +60,9 @@ class Reaching:
 
 
 @pytest.fixture
-async def reaching(place: Place, back_end: str, server: int) -> AsyncIterator[Reaching]:
+async def reaching(place: Place, server: int) -> AsyncIterator[Reaching]:
     sandbox = make_sandbox(
-        SandboxPolicy(cwd=place.cwd, hosts=("localhost", "*.0.0.1")), place.folder / "private", back_end
+        SandboxPolicy(cwd=place.cwd, hosts=("localhost", "*.0.0.1")), place.folder / "private", "bubblewrap"
     )
     options = ToolOptions(cwd=place.cwd, sandbox=sandbox, bash_timeout_s=20)
     toolset = create_toolset(options)
