@@ -77,7 +77,7 @@ def profile(policy: SandboxPolicy, tmp: str, port: int | None = None) -> str:
         lines.append(f"(deny file-write* {_below(folder / '.git' / 'commondir')})")
         lines.append(f'(deny file-write* (regex #"^{_pattern(str(folder))}/\\.agentcli[^/]*(/|$)"))')
     # What is protected cannot be moved away with the folder it is in.
-    lines += [f"(deny file-write-unlink (literal {_quoted(str(path))}))" for path in policy.git_folders()]
+    lines += [f"(deny file-write-unlink (literal {_quoted(str(path))}))" for path in policy.anchors()]
     lines += [f"(deny file-read* file-write* {_below(path)})" for path in policy.hidden_paths()]
     lines += [f"(allow file-read* {_below(path)})" for path in policy.shown]
     lines.append("(deny process-info* (target others))")
