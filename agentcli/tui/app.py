@@ -9,8 +9,9 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -27,6 +28,7 @@ from agentcli.tui.terminal.background import BackgroundReported
 from agentcli.tui.terminal.notifier import TerminalNotifier
 from agentcli.tui.terminal.shutdown_handler import ShutdownHandler, crash_report
 from agentcli.tui.terminal.terminal import Terminal, TerminalGone
+from agentcli.tui.terminal.textual_private import PrivateApp
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
 from agentcli.tui.widgets.permission_prompt import Choice, PermissionPrompt
@@ -47,7 +49,7 @@ SMALL_ROWS, SMALL_COLUMNS = 10, 24
 """A smaller terminal has no room for a frame round the editor."""
 
 
-class ChatApp(App[None], inherit_bindings=False):
+class ChatApp(PrivateApp, inherit_bindings=False):
     """Args:
     options: what the runtime is made from.
     theme: as the settings have it, if they are known already: they are read again with the runtime.
@@ -76,7 +78,7 @@ class ChatApp(App[None], inherit_bindings=False):
         """Sent before there was a runtime."""
         self._queue_edit: QueueEdit | None = None
         self._leaving = ShutdownHandler(self._kill_children, lambda code: self.exit(return_code=code))
-        self.attention = TerminalNotifier(self._write)
+        self.attention = TerminalNotifier(self.write_to_terminal)
         self._pressed_at = {"interrupt": -TWICE_WITHIN_S, "abort": -TWICE_WITHIN_S}
         """When the keys that mean more when pressed twice were pressed."""
         self._clock: Timer | None = None
@@ -86,10 +88,6 @@ class ChatApp(App[None], inherit_bindings=False):
     def _kill_children(self) -> None:
         if self.runtime is not None:
             self.runtime.kill_now()
-
-    def _write(self, text: str) -> None:
-        if self._driver is not None:
-            self._driver.write(text)
 
     @property
     def runtime(self) -> "Runtime | None":
@@ -392,8 +390,6 @@ class ChatApp(App[None], inherit_bindings=False):
             await self.chat.close()
         self._leaving.done()
 
-    def _fatal_error(self) -> None:
+    def crash_report(self, error: Exception) -> Text:
         # Textual's report shows local variables, which may hold keys, and escape sequences as they are.
-        if self._exception is not None:
-            self._exit_renderables.append(crash_report(self._exception))
-        self._close_messages_no_wait()
+        return crash_report(error)

@@ -26,7 +26,8 @@ def fit(runs: Sequence[Run], width: int, fill: Style) -> Strip:
     if sum(cell_len(text) for text, _ in runs) <= width or width < 2:
         return row(runs, width, fill)
     cut = row(runs, width - 1)
-    style = cut._segments[-1].style if cut._segments else fill
+    last = next(reversed(cut), None)
+    style = last.style if last else fill
     return Strip.join([cut, Strip([Segment("…", style)], 1)]).adjust_cell_length(width, fill)
 
 

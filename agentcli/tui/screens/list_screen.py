@@ -158,7 +158,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
 
     # Keys and the mouse
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
         if event.key == Keys.Ignore:
@@ -191,7 +191,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
             line.insert(event.character)
         return line.text != before
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
         self.clear_notice()

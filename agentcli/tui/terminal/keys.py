@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.keys import Keys
 
 from agentcli.tui.painting.clean import typed
+from agentcli.tui.terminal.textual_private import SequenceParser
 
 _OTHER_KEYS = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 _KITTY = re.compile(r"\x1b\[(\d+)(?::[\d:]*)?(?:;(\d*)(?::(\d+))?(?:;([\d:]*))?)?u")
@@ -38,20 +38,15 @@ class _Key(StrEnum):
     ALT_ENTER = "alt+enter"
 
 
-class KeyParser(XTermParser):
-    """Textual's parser, taught."""
+class KeyParser(SequenceParser):
+    """Textual's parser, with the corrections that the module lists."""
 
-    @property
-    def is_within_sequence(self) -> bool:
-        """Whether what has come ends with the beginning of a sequence."""
-        return self._awaiting.timeout is not None
-
-    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+    def sequence_to_keys(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
         if sequence == "\x1b\r" or (alt and sequence == "\r"):
             yield events.Key(_Key.ALT_ENTER, None)
             return
         if len(sequence) == 1:
-            for event in super()._sequence_to_key_events(sequence, alt):
+            for event in super().sequence_to_keys(sequence, alt):
                 yield _without_text(event) if alt else event
             return
         known = _in_words_of_kitty(sequence)
@@ -59,7 +54,7 @@ class KeyParser(XTermParser):
             yield events.Key(Keys.Ignore, sequence)
             return
         found = False
-        for event in super()._sequence_to_key_events(known):
+        for event in super().sequence_to_keys(known):
             found = True
             yield _without_text(event) if event.key.startswith(("alt+", "ctrl+", "super+")) else event
         if not found and _means_nothing(sequence):

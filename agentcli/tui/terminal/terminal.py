@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterable, Iterator
 
 from textual import events
-from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from agentcli.tui.terminal.background import QUERY, BackgroundReported, background_of_answer
 from agentcli.tui.terminal.keys import KeyParser
+from agentcli.tui.terminal.textual_private import PrivateDriver
 
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 KEEP_TITLE, OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
@@ -38,14 +38,14 @@ class TerminalGone(Message):
     """Nothing more can be read or written."""
 
 
-class Terminal(LinuxDriver):
+class Terminal(PrivateDriver):
     def start_application_mode(self) -> None:
         super().start_application_mode()
         # Linux's own console knows no such question. Without a writer the process is in the background.
-        if self.input_tty and self._writer_thread is not None and os.environ.get("TERM") != "linux":
+        if self.input_tty and self.has_writer and os.environ.get("TERM") != "linux":
             self.write(QUERY)
             self.flush()
-        if self._writer_thread is not None:
+        if self.has_writer:
             self.write(KEEP_TITLE)
 
     def stop_application_mode(self) -> None:
@@ -54,7 +54,7 @@ class Terminal(LinuxDriver):
 
     def run_input_thread(self) -> None:
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        reader = Input(KeyParser(self._debug))
+        reader = Input(KeyParser())
         poll = select.poll()
         poll.register(self.fileno, select.POLLIN)
         while not self.exit_event.is_set():

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.document._document import EditResult, Location
-from textual.document._edit import Edit
 from textual.message import Message
+from textual.widgets.text_area import Edit, EditResult, Location
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.threads import to_thread
@@ -191,7 +190,7 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     # Keys
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         event.stop()
         completes = self.completing is not None and self.completing.is_open
         places = (Where.COMPLETION,) if completes else ()
@@ -204,7 +203,7 @@ class Editor(MarkedArea, inherit_bindings=False):
             elif event.character is not None and not event.is_printable and types_text(event):
                 # A joiner, a soft hyphen: Textual would not type it.
                 event.prevent_default()
-                self._replace_via_keyboard(typed(event.character), *self.selection)
+                self.type_over(typed(event.character), *self.selection)
             return
         event.prevent_default()
         if action.where is Where.APP:
@@ -223,7 +222,7 @@ class Editor(MarkedArea, inherit_bindings=False):
     def action_submit(self) -> None:
         row, column = self.cursor_location
         if self.selection.is_empty and self.document.get_line(row)[:column].endswith("\\"):
-            self._replace_via_keyboard("\n", (row, column - 1), (row, column))
+            self.type_over("\n", (row, column - 1), (row, column))
         else:
             self._submit(follow_up=False)
 
@@ -231,7 +230,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         self._submit(follow_up=True)
 
     def action_new_line(self) -> None:
-        self._replace_via_keyboard("\n", *self.selection)
+        self.type_over("\n", *self.selection)
 
     def action_interrupt(self) -> None:
         if self.screen.get_selected_text():
@@ -262,7 +261,7 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     def action_cut(self) -> None:
         start, end = self.selection
-        result = self._delete_cursor_line() if start == end else self._delete_via_keyboard(start, end)
+        result = self.delete_cursor_line() if start == end else self.delete_as_typed(start, end)
         if result is not None:
             self.app.copy_to_clipboard(self.pastes.expand(result.replaced_text))
 
@@ -326,7 +325,7 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     # What comes from elsewhere
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
         await self.take_paste(event.text)

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
-from textual.document._document import EditResult, Location, Selection
-from textual.document._edit import Edit
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from agentcli.tui.editing.graphemes import beside_graphemes, grapheme_at
 from agentcli.tui.editing.pastes import Pastes, beside_markers, marker_spans, shown_markers
+from agentcli.tui.terminal.textual_private import PrivateTextArea
 
 
 class _Line(Text):
@@ -26,7 +26,7 @@ class _Line(Text):
         super().stylize(style, start, end)
 
 
-class MarkedArea(TextArea, inherit_bindings=False):
+class MarkedArea(PrivateTextArea, inherit_bindings=False):
     DEFAULT_CSS = "MarkedArea .marked-area--marker { color: $primary; text-style: bold; }"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"marked-area--marker"}
 
@@ -88,12 +88,7 @@ class MarkedArea(TextArea, inherit_bindings=False):
         line = self.document.get_line(row)
         return row, beside_graphemes(line, beside_markers(line, column, back=back), back=back)
 
-    def _validate_selection(self, selection: Selection) -> Selection:
-        start, end = super()._validate_selection(selection)
+    def adjust_selection(self, selection: Selection) -> Selection:
+        start, end = selection
         back = end < self.selection.end
         return Selection(self._beside_whole(start, back=back), self._beside_whole(end, back=back))
-
-    def _recompute_cursor_offset(self) -> None:
-        # Textual asks in the middle of an undo that changes the scrollbar, when the cursor is where no text is now.
-        if self.cursor_location[0] < self.document.line_count:
-            super()._recompute_cursor_offset()

@@ -129,7 +129,7 @@ class RowList(ScrollView, can_focus=False):
             strip = Strip.blank(width) if self.count or number else self._draw_nothing(width)
         return strip.crop_extend(0, width, self.rich_style)
 
-    async def _on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         event.prevent_default()
         event.stop()
         number = event.y + self.scroll_offset.y

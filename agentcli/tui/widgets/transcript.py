@@ -18,12 +18,12 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
-from textual.widget import Widget
 
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Fold, Foldable, Item
 from agentcli.tui.painting.item_stack import ItemStack
 from agentcli.tui.painting.rows import Row, row
+from agentcli.tui.terminal.textual_private import set_virtual_size
 
 _ITEM_ROWS = 1 << 24
 """Selections count rows as `item * _ITEM_ROWS + row of the item`, which stays true when heights change."""
@@ -251,9 +251,7 @@ class Transcript(ScrollView, can_focus=False):
         size = Size(self._stack.width, self._stack.height)
         if size == self.virtual_size:
             return
-        # As a reactive it would lay out the whole screen again, which does not depend on it.
-        self.set_reactive(Widget.virtual_size, size)  # type: ignore[arg-type]
-        self._scroll_update(size)
+        set_virtual_size(self, size)
 
     def on_resize(self, event: events.Resize) -> None:
         width = max(self.scrollable_content_region.width, 0)
@@ -347,7 +345,7 @@ class Transcript(ScrollView, can_focus=False):
         self._settle()
         self.refresh()
 
-    async def _on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         """A title folds and unfolds; two clicks select a row, three an item. (Textual would select everything.)"""
         event.prevent_default()
         event.stop()
