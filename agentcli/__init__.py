@@ -12,8 +12,9 @@ from agentcli.version import __version__
 
 if TYPE_CHECKING:
     from agentcli import providers, tools
-    from agentcli.agent.agent import Agent
+    from agentcli.agent.agent import Agent, AgentState
     from agentcli.agent.errors import AgentcliError
+    from agentcli.agent.loop_config import AgentConfig
     from agentcli.agent.tools import AgentTool, AgentToolResult
     from agentcli.config.configuration import load_configuration
     from agentcli.runtime.options import RuntimeOptions
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AgentConfig",
+    "AgentState",
     "AgentTool",
     "AgentToolResult",
     "AgentcliError",
@@ -41,6 +44,8 @@ __all__ = [
 
 _HOMES = {
     "Agent": "agentcli.agent.agent",
+    "AgentConfig": "agentcli.agent.loop_config",
+    "AgentState": "agentcli.agent.agent",
     "AgentTool": "agentcli.agent.tools",
     "AgentToolResult": "agentcli.agent.tools",
     "AgentcliError": "agentcli.agent.errors",

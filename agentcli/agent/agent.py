@@ -1,55 +1,42 @@
 """Agent: the loop with a memory. It keeps the transcript and the queues, and tells its listeners what happens."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from agentcli.agent.abort import AbortController, AbortSignal
 from agentcli.agent.context import AgentContext, StreamFn
-from agentcli.agent.convert import convert_to_llm
+from agentcli.agent.emitter import EventEmitter, Listener
 from agentcli.agent.errors import AgentBusyError
 from agentcli.agent.events import (
-    AgentEndEvent,
     AgentEvent,
     MessageEndEvent,
     MessageStartEvent,
+    MessageUpdateEvent,
     ToolExecutionEndEvent,
     ToolExecutionStartEvent,
 )
-from agentcli.agent.hooks import (
-    AfterToolCall,
-    BeforeToolCall,
-    ConvertToLlm,
-    GetApiKey,
-    PrepareNextTurn,
-    ShouldStopAfterTurn,
-    TransformContext,
-)
-from agentcli.agent.loop import AgentStream, agent_loop, agent_loop_continue, check_can_continue
-from agentcli.agent.loop_config import AgentLoopConfig
+from agentcli.agent.loop import check_can_continue, run_loop
+from agentcli.agent.loop_config import AgentConfig, AgentLoopConfig
 from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, user_message
 from agentcli.agent.models import Model, ThinkingLevel
 from agentcli.agent.partial import PartialMessage
-from agentcli.agent.queues import PendingMessageQueue, QueueMode
-from agentcli.agent.streaming import resolved
-from agentcli.agent.tools import AgentTool, ToolExecutionMode
+from agentcli.agent.queues import MessageQueues
+from agentcli.agent.tools import AgentTool
 
-Listener = Callable[[Any, AbortSignal], Awaitable[None] | None]
-"""Called with each event and the signal of the run that it belongs to."""
+__all__ = ["Agent", "AgentState", "Input", "Listener", "as_messages"]
 
 Input = str | AgentMessage | Sequence[AgentMessage]
 
-_log = logging.getLogger("agentcli.agent")
 
-
-class AgentState(Struct):
+class AgentState(Struct, kw_only=True):
     """What an agent knows. Between runs everything but the last four fields may be set."""
 
-    system_prompt: str
     model: Model
+    system_prompt: str = ""
     thinking_level: ThinkingLevel = ThinkingLevel.OFF
     tools: list[AgentTool] = []
     messages: list[AgentMessage] = []
@@ -63,53 +50,32 @@ class AgentState(Struct):
 
 
 class Agent:
-    """Args:
-    model: who answers.
-    stream_function: how it is asked.
-    options: what every request is told beside the rest: fields of `AgentLoopConfig` by name (`session_id`,
-        `thinking_budgets`, `transport`, `max_retry_delay_ms`, `on_payload`, `on_response`, `max_tokens` …).
+    """Runs the loop on a transcript that it keeps.
 
-    The hooks are described in `agent.hooks`. `prepare_next_turn_with_context` is the later name of
-    `prepare_next_turn` and is asked in its place if both are given.
+    Args:
+        state: model, system prompt, tools and transcript to begin with. It is kept, and changes as the agent works.
+        stream_function: asks the model.
+        config: hooks, and what every request is told.
+        queues: of messages that wait for their moment.
+        events: hands the events to the listeners.
     """
 
     def __init__(
         self,
         *,
-        model: Model,
+        state: AgentState,
         stream_function: StreamFn,
-        system_prompt: str = "",
-        thinking_level: ThinkingLevel = ThinkingLevel.OFF,
-        tools: Sequence[AgentTool] = (),
-        messages: Sequence[AgentMessage] = (),
-        steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME,
-        follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME,
-        tool_execution: ToolExecutionMode = ToolExecutionMode.PARALLEL,
-        convert_to_llm: ConvertToLlm = convert_to_llm,
-        transform_context: TransformContext | None = None,
-        get_api_key: GetApiKey | None = None,
-        before_tool_call: BeforeToolCall | None = None,
-        after_tool_call: AfterToolCall | None = None,
-        should_stop_after_turn: ShouldStopAfterTurn | None = None,
-        prepare_next_turn: PrepareNextTurn | None = None,
-        prepare_next_turn_with_context: PrepareNextTurn | None = None,
-        **options: Any,
+        config: AgentConfig = AgentConfig(),
+        queues: MessageQueues | None = None,
+        events: EventEmitter | None = None,
     ) -> None:
-        self.state = AgentState(system_prompt, model, thinking_level, list(tools), list(messages))
+        self.state = state
         self.stream_function = stream_function
-        self.steering_queue = PendingMessageQueue(QueueMode(steering_mode))
-        self.follow_up_queue = PendingMessageQueue(QueueMode(follow_up_mode))
-        self.tool_execution = ToolExecutionMode(tool_execution)
-        self.convert_to_llm = convert_to_llm
-        self.transform_context = transform_context
-        self.get_api_key = get_api_key
-        self.before_tool_call = before_tool_call
-        self.after_tool_call = after_tool_call
-        self.should_stop_after_turn = should_stop_after_turn
-        self.prepare_next_turn = prepare_next_turn
-        self.prepare_next_turn_with_context = prepare_next_turn_with_context
-        self.options = options
-        self._listeners: dict[object, Listener] = {}
+        self.config = config
+        self.queues = MessageQueues() if queues is None else queues
+        self.events = EventEmitter() if events is None else events
+        self.steering_queue = self.queues.steering
+        self.follow_up_queue = self.queues.follow_up
         self._controller = AbortController()
         self._run: asyncio.Task[None] | None = None
 
@@ -128,13 +94,7 @@ class Agent:
 
         One that raises is logged and stops nothing. Returns `unsubscribe`.
         """
-        key = object()
-        self._listeners[key] = listener
-
-        def unsubscribe() -> None:
-            self._listeners.pop(key, None)
-
-        return unsubscribe
+        return self.events.subscribe(listener)
 
     def prompt(self, input: Input, images: Sequence[ImageContent] = ()) -> asyncio.Task[None]:
         """Start a run with new messages. It goes on by itself; await the task for its end.
@@ -145,10 +105,7 @@ class Agent:
             AgentBusyError: a run is going on.
         """
         self._check_idle("prompt()")
-        prompts = as_messages(input, images)
-        return self._start(lambda config: agent_loop(
-            prompts, self._context(), config, stream_fn=self.stream_function, signal=self.signal
-        ))  # fmt: skip
+        return self._start(as_messages(input, images))
 
     def continue_(self) -> asyncio.Task[None]:
         """Start a run from the transcript as it is.
@@ -159,9 +116,7 @@ class Agent:
         """
         self._check_idle("continue_()")
         check_can_continue(self.state.messages)
-        return self._start(lambda config: agent_loop_continue(
-            self._context(), config, stream_fn=self.stream_function, signal=self.signal
-        ))  # fmt: skip
+        return self._start([])
 
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
         """Queue a message for the next request of the run. Returns its id in `steering_queue`."""
@@ -173,7 +128,7 @@ class Agent:
 
     def has_queued_messages(self) -> bool:
         """Whether anything waits, in either queue."""
-        return bool(self.steering_queue) or bool(self.follow_up_queue)
+        return bool(self.queues)
 
     def clear_steering_queue(self) -> list[AgentMessage]:
         """Take back every steering message that waits, next first."""
@@ -209,14 +164,8 @@ class Agent:
         self.state.error_message = None
 
     async def emit(self, event: Any) -> None:
-        """Hand an event to the listeners, as the loop's own are. For floors above that add events of their own."""
-        for listener in list(self._listeners.values()):
-            try:
-                result = listener(event, self.signal)
-                if result is not None:
-                    await resolved(result)
-            except Exception:
-                _log.exception("a listener failed on %s", type(event).__name__)
+        """Hand an event to the listeners, as the loop's own are. For layers above that add events of their own."""
+        await self.events.emit(event)
 
     def _check_idle(self, call: str) -> None:
         if self.is_running:
@@ -228,37 +177,34 @@ class Agent:
     def _context(self) -> AgentContext:
         return AgentContext(self.state.system_prompt, self.state.messages, self.state.tools)
 
-    def _config(self) -> AgentLoopConfig:
+    def _loop_config(self) -> AgentLoopConfig:
+        fields = asdict(self.config)
+        fields["prepare_next_turn"] = self.config.prepare_next_turn_with_context or self.config.prepare_next_turn
+        fields["reasoning"] = self.state.thinking_level
         return AgentLoopConfig(
             model=self.state.model,
-            reasoning=self.state.thinking_level,
-            tool_execution=self.tool_execution,
-            convert_to_llm=self.convert_to_llm,
-            transform_context=self.transform_context,
-            get_api_key=self.get_api_key,
             get_steering_messages=self.steering_queue.drain,
             get_follow_up_messages=self.follow_up_queue.drain,
-            before_tool_call=self.before_tool_call,
-            after_tool_call=self.after_tool_call,
-            should_stop_after_turn=self.should_stop_after_turn,
-            prepare_next_turn=self.prepare_next_turn_with_context or self.prepare_next_turn,
-            **self.options,
+            **fields,
         )
 
-    def _start(self, open_stream: Callable[[AgentLoopConfig], AgentStream]) -> asyncio.Task[None]:
+    def _start(self, prompts: list[AgentMessage]) -> asyncio.Task[None]:
         self._controller = AbortController()
+        self.events.signal = self.signal
         self.state.error_message = None
         self.state.is_streaming = True
-        run = asyncio.ensure_future(self._drive(open_stream(self._config())))
+        events = run_loop(prompts, self._context(), self._loop_config(), self.signal, self.stream_function)
+        run = asyncio.ensure_future(self._drive(events))
         self._run = run
         return asyncio.ensure_future(self._supervise(run))
 
-    async def _drive(self, stream: AgentStream) -> None:
+    async def _drive(self, events: AsyncGenerator[AgentEvent, None]) -> None:
         try:
-            async for event in stream:
+            async for event in events:
                 self._note(event)
-                await self.emit(event)
+                await self.events.emit(event)
         finally:
+            await events.aclose()
             self.state.is_streaming = False
             self.state.streaming_message = None
             self.state.pending_tool_calls = set()
@@ -274,9 +220,11 @@ class Agent:
             raise
 
     def _note(self, event: AgentEvent) -> None:
-        """Keep the state true to what the listeners are about to hear."""
+        """Keep the state true to what the listeners are about to receive."""
         state = self.state
         match event:
+            case MessageUpdateEvent():
+                state.streaming_message = event.message
             case MessageStartEvent():
                 if isinstance(event.message, AssistantMessage):
                     state.streaming_message = event.message
@@ -289,12 +237,8 @@ class Agent:
                 state.pending_tool_calls.add(event.tool_call_id)
             case ToolExecutionEndEvent():
                 state.pending_tool_calls.discard(event.tool_call_id)
-            case AgentEndEvent():
-                pass
             case _:
-                partial = getattr(event, "message", None)
-                if isinstance(partial, PartialMessage):
-                    state.streaming_message = partial
+                pass
 
 
 def as_messages(input: Input, images: Sequence[ImageContent]) -> list[AgentMessage]:

@@ -60,7 +60,7 @@ def agent_loop(
     signal: AbortSignal | None = None,
 ) -> AgentStream:
     """Start a run with new messages. Its result is what the run added, prompts included; `context` stays as it is."""
-    return EventStream(_run_agent_loop(prompts, context, config, signal or AbortSignal(), stream_fn), _added)
+    return EventStream(run_loop(prompts, context, config, signal or AbortSignal(), stream_fn), _added)
 
 
 def agent_loop_continue(
@@ -68,7 +68,7 @@ def agent_loop_continue(
 ) -> AgentStream:
     """Go on from the transcript as it is. Raises UsageError unless it ends with a user message or a tool result."""
     check_can_continue(context.messages)
-    return EventStream(_run_agent_loop([], context, config, signal or AbortSignal(), stream_fn), _added)
+    return EventStream(run_loop([], context, config, signal or AbortSignal(), stream_fn), _added)
 
 
 def check_can_continue(messages: list[AgentMessage]) -> None:
@@ -84,22 +84,47 @@ def _added(event: AgentEvent) -> list[AgentMessage]:
     return event.messages
 
 
-async def _run_agent_loop(
+async def run_loop(
     prompts: list[AgentMessage],
     context: AgentContext,
     config: AgentLoopConfig,
     signal: AbortSignal,
     stream_fn: StreamFn,
 ) -> AsyncGenerator[AgentEvent, None]:
-    run = _Run(context, config, signal, stream_fn)
+    """The events of a run: turns until nothing is left to do, calls to answer and steering first, then follow-ups.
+
+    Args:
+        prompts: new messages; none to go on from the transcript as it is.
+    """
+    run = _Run(context, config, signal)
     yield AgentStartEvent()
     yield TurnStartEvent()
     for event in run.take_in(prompts):
         yield event
     try:
-        async with aclosing(run.turns()) as turns:
-            async for event in turns:
+        pending = await _poll(config.get_steering_messages)
+        while not run.is_over:
+            if not run.in_turn:
+                run.in_turn = True
+                yield TurnStartEvent()
+            for event in run.take_in(pending):
                 yield event
+            async with aclosing(run.ask(stream_fn)) as events:
+                async for event in events:
+                    if isinstance(event, MessageEndEvent):
+                        run.take_answer(event.message)
+                    yield event
+            batch = run.batch()
+            async with aclosing(run.answer_calls(batch)) as events:
+                async for event in events:
+                    yield event
+            yield run.end_turn(batch)
+            if await run.is_last_turn(batch):
+                break
+            pending = await _poll(config.get_steering_messages)
+            if not pending and not run.has_more_tool_calls:
+                pending = await _poll(config.get_follow_up_messages)
+                run.is_over = not pending
     except Exception as error:
         for event in run.fail(error):
             yield event
@@ -109,19 +134,18 @@ async def _run_agent_loop(
 class _Run:
     """What one run carries from turn to turn."""
 
-    def __init__(
-        self, context: AgentContext, config: AgentLoopConfig, signal: AbortSignal, stream_fn: StreamFn
-    ) -> None:
+    def __init__(self, context: AgentContext, config: AgentLoopConfig, signal: AbortSignal) -> None:
         self.context = AgentContext(context.system_prompt, list(context.messages), list(context.tools))
         self.config = config
         self.signal = signal
-        self.stream_fn = stream_fn
         self.new_messages: list[AgentMessage] = []
         self.in_turn = True
         """Whether a turn_start waits for its turn_end."""
         self.has_more_tool_calls = True
-        self.over = False
-        """Whether the run ends with the turn that just ended, whatever waits."""
+        """Whether the calls of the last answer were run, so that the model has to read their results."""
+        self.is_over = False
+        self._answer: AssistantMessage | None = None
+        """Of this turn."""
         self._truncated_turns = 0
         self._call_ids = CallIds()
 
@@ -132,56 +156,26 @@ class _Run:
             events += [MessageStartEvent(message), MessageEndEvent(message)]
         return events
 
-    async def turns(self) -> AsyncGenerator[AgentEvent, None]:
-        """Turns until nothing is left to do: calls to answer and steering first, then follow-ups."""
-        pending = await _poll(self.config.get_steering_messages)
-        while True:
-            self.has_more_tool_calls = True
-            while self.has_more_tool_calls or pending:
-                if not self.in_turn:
-                    self.in_turn = True
-                    yield TurnStartEvent()
-                for event in self.take_in(pending):
-                    yield event
-                async with aclosing(self._turn()) as events:
-                    async for event in events:
-                        yield event
-                if self.over or self.signal.aborted:
-                    return
-                pending = await _poll(self.config.get_steering_messages)
-            pending = await _poll(self.config.get_follow_up_messages)
-            if not pending:
-                return
-
-    async def _turn(self) -> AsyncGenerator[AgentEvent, None]:
-        """One answer of the model, and the results of its calls."""
+    def ask(self, stream_fn: StreamFn) -> AsyncGenerator[AgentEvent, None]:
+        """One answer of the model. Its end goes to `take_answer`."""
         if self.config.prepare_request:
             self._apply(self.config.prepare_request())
-        message: AssistantMessage | None = None
-        asked = stream_assistant_response(
-            self.context, self.config, signal=self.signal, stream_fn=self.stream_fn, call_ids=self._call_ids
+        return stream_assistant_response(
+            self.context, self.config, signal=self.signal, stream_fn=stream_fn, call_ids=self._call_ids
         )
-        async with aclosing(asked) as events:
-            async for event in events:
-                if isinstance(event, MessageEndEvent):
-                    message = cast("AssistantMessage", event.message)
-                    self._add(message)
-                yield event
-        assert message is not None, "every stream ends with its message"
-        batch = ToolBatch(message, self.context, self.config, self.signal)
-        async with aclosing(self._answer(message, batch)) as events:
-            async for event in events:
-                yield event
-        for result in batch.messages:
-            self._add(result)
-        self.in_turn = False
-        yield TurnEndEvent(message, batch.messages)
-        self.has_more_tool_calls = bool(batch.calls) and not batch.terminate
-        self.over = await self._is_last(message, batch)
 
-    def _answer(self, message: AssistantMessage, batch: ToolBatch) -> AsyncGenerator[AgentEvent, None]:
+    def take_answer(self, message: AgentMessage) -> None:
+        self._answer = cast("AssistantMessage", message)
+        self._add(message)
+
+    def batch(self) -> ToolBatch:
+        """The calls of the answer."""
+        assert self._answer is not None, "every stream ends with its message"
+        return ToolBatch(self._answer, self.context, self.config, self.signal)
+
+    def answer_calls(self, batch: ToolBatch) -> AsyncGenerator[AgentEvent, None]:
         """The results of a message's calls. What was cut off, at the limit or by a failure, never runs."""
-        match message.stop_reason:
+        match batch.message.stop_reason:
             case StopReason.ABORTED:
                 return batch.refuse(ABORTED_TEXT, run=False)
             case StopReason.ERROR:
@@ -191,8 +185,16 @@ class _Run:
             case _:
                 return batch.run()
 
-    async def _is_last(self, message: AssistantMessage, batch: ToolBatch) -> bool:
+    def end_turn(self, batch: ToolBatch) -> TurnEndEvent:
+        for result in batch.messages:
+            self._add(result)
+        self.in_turn = False
+        self.has_more_tool_calls = bool(batch.calls) and not batch.terminate
+        return TurnEndEvent(batch.message, batch.messages)
+
+    async def is_last_turn(self, batch: ToolBatch) -> bool:
         """Let the caller prepare the next turn, and ask whether there is to be one."""
+        message = batch.message
         if message.stop_reason in (StopReason.ERROR, StopReason.ABORTED) or self.signal.aborted:
             return True
         truncated = message.stop_reason == StopReason.LENGTH and bool(batch.calls)
@@ -206,7 +208,7 @@ class _Run:
                     return True
         except Aborted:
             return True
-        return self._truncated_turns >= MAX_TRUNCATED_TURNS
+        return self._truncated_turns >= MAX_TRUNCATED_TURNS or self.signal.aborted
 
     def _apply(self, update: AgentLoopTurnUpdate | None) -> None:
         if update is None:

@@ -95,3 +95,25 @@ class PendingMessageQueue:
     def _changed(self) -> None:
         if self.on_change:
             self.on_change()
+
+
+class MessageQueues:
+    """The two queues of an agent.
+
+    Args:
+        steering_mode, follow_up_mode: how much one drain of each delivers.
+        on_change: called after every change of either.
+    """
+
+    def __init__(
+        self,
+        steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME,
+        follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME,
+        on_change: Callable[[], None] | None = None,
+    ) -> None:
+        self.steering = PendingMessageQueue(QueueMode(steering_mode), on_change)
+        self.follow_up = PendingMessageQueue(QueueMode(follow_up_mode), on_change)
+
+    def __bool__(self) -> bool:
+        """Whether any message waits."""
+        return bool(self.steering) or bool(self.follow_up)

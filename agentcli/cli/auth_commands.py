@@ -10,7 +10,7 @@ from agentcli.config.credentials import check_key, key_source, key_variables
 from agentcli.config.masking import remember_key
 from agentcli.config.paths import auth_file
 from agentcli.providers.catalog.catalog import Catalog
-from agentcli.runtime.foundation import catalog_in
+from agentcli.runtime.model_catalog import catalog_in
 from agentcli.runtime.session_choice import working_folder
 
 

@@ -77,7 +77,7 @@ def _external_editor() -> str | None:
 
 
 def validate_settings(cwd: Path | None) -> int:
-    from agentcli.runtime.foundation import unknown_compat  # 40 ms, which showing and setting do not need
+    from agentcli.runtime.model_catalog import unknown_compat  # 40 ms, which showing and setting do not need
 
     configuration = load_configuration(working_folder(cwd))
     warnings = [*configuration.settings.warnings, *unknown_compat(configuration.settings)]

@@ -6,7 +6,7 @@ from agentcli.agent.models import Model, Provider
 from agentcli.agent.text import printable
 from agentcli.config.credentials import has_key
 from agentcli.providers.catalog.catalog import LOCAL
-from agentcli.runtime.foundation import catalog_in
+from agentcli.runtime.model_catalog import catalog_in
 from agentcli.runtime.model_choice import models_by_readiness
 from agentcli.runtime.session_choice import working_folder
 

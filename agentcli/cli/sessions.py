@@ -131,9 +131,9 @@ def go_to(reference: str, entry: str, summary: bool, instructions: str, model: s
 
 
 def _place(session: Session, entry: str) -> tuple[str | None, str | None]:
-    from agentcli.runtime.navigation import place_of
+    from agentcli.runtime.navigation import branch_point
 
-    return (None, None) if entry == "start" else place_of(session, session.storage.find_id(entry))
+    return (None, None) if entry == "start" else branch_point(session, session.storage.find_id(entry))
 
 
 def set_label(reference: str, entry: str, label: str | None) -> None:

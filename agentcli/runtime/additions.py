@@ -10,7 +10,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.abort import AbortSignal
+from agentcli.agent.convert import convert_to_llm
+from agentcli.agent.emitter import Emit, EventEmitter, Listener
+from agentcli.agent.hooks import AfterToolCall, BeforeToolCallContext, BeforeToolCallResult, ConvertToLlm
 from agentcli.agent.streaming import resolved
 from agentcli.agent.tools import AgentTool
 from agentcli.config.paths import home, project_folders, shared_skills_folder
@@ -35,24 +38,36 @@ MAX_BYTES = 1 << 20
 
 
 class Additions:
-    """Args:
-    cwd: the working folder.
-    options, settings, project: what was asked for, what holds, and which files of the project are trusted.
+    """What is found beside the settings, and the gate that a tool call passes.
+
+    Args:
+        cwd: the working directory.
+        options: what was asked for, with the settings that hold.
+        project: which files of the project are trusted.
+        sandbox: what commands run in.
+        emit: hands an event to the listeners.
     """
 
-    def __init__(self, cwd: Path, options: RuntimeOptions, settings: Settings, project: Project) -> None:
+    def __init__(
+        self,
+        cwd: Path,
+        options: RuntimeOptions,
+        project: Project,
+        sandbox: "Sandbox | None" = None,
+        emit: Emit = EventEmitter().emit,
+    ) -> None:
+        settings = options.settings
         self.api = ExtensionApi(cwd)
         self.notices: list[str] = []
         self.mode = mode_of(options, settings)
-        self.sandbox: Sandbox | None = None
-        """What commands run in; set before `attach`."""
+        self.sandbox = sandbox
+        self._emit = emit
         self._cwd = cwd
         self._options = options
         self._settings = settings
         self._project = project
         self._judge = file_judge(cwd, settings.permissions.deny)
         self._slash = _slash_commands(cwd, self._judge)
-        self._agent: Agent | None = None
         self._gate: PermissionGate | None = None
         self._free_folders: list[Path] = []
         self._judged: dict[str, Path | None] = {}
@@ -94,22 +109,38 @@ class Additions:
             self._cwd, context_files, base=base, appended=[text for text in appended if text], skills=skills
         )
 
-    def attach(self, agent: Agent, spill_folder: Path, judged: dict[str, Path | None]) -> None:
-        """Give the agent its hooks, tools, kinds of messages and listeners.
+    def open_gate(self, spill_folder: Path, judged: dict[str, Path | None]) -> None:
+        """Let the permission mode hold from now on.
 
         Args:
+            spill_folder: of kept outputs, which may be read unasked.
             judged: see `PermissionGate`.
         """
-        self._agent = agent
         self._judged = judged
         skills = [] if self._slash is None else [skill.path.parent for skill in self._slash.skills]
         self._free_folders = [*skills, spill_folder]
         self.use_mode(self.mode)
-        agent.after_tool_call = self.api.after_hook(self._report)
-        if self.api.converts_messages:
-            agent.convert_to_llm = self.api.convert_to_llm
-        for extension, listener in self.api.listeners:
-            agent.subscribe(self._guarded(extension, listener))
+
+    @property
+    def convert_to_llm(self) -> ConvertToLlm:
+        """What makes the messages that the model reads, those of extensions included."""
+        return self.api.convert_to_llm if self.api.converts_messages else convert_to_llm
+
+    async def before_tool_call(
+        self, context: BeforeToolCallContext, signal: AbortSignal
+    ) -> BeforeToolCallResult | None:
+        """The hook of the loop: extensions first, then the permissions."""
+        hook = self.api.before_hook
+        return None if hook is None else await resolved(hook(context, signal))
+
+    @property
+    def after_tool_call(self) -> AfterToolCall | None:
+        """The hook of the loop: what extensions make of a result."""
+        return self.api.after_hook(self._report)
+
+    def listeners(self) -> list[Listener]:
+        """Of extensions. One that raises is reported once."""
+        return [self._guarded(extension, listener) for extension, listener in self.api.listeners]
 
     def use_mode(self, mode: PermissionMode) -> None:
         """From the next call on. The tools stay as they are; those that a mode does not have are blocked."""
@@ -119,8 +150,6 @@ class Additions:
             self._gate.permissions.mode = mode
         elif mode != PermissionMode.AUTO or rules.deny or rules.ask or self.sandbox is not None:
             self._make_gate()
-        if self._agent is not None:
-            self._agent.before_tool_call = self.api.before_hook
 
     def take_over_rules(self, other: "Additions") -> None:
         """Let the person's answers in another session hold in this one."""
@@ -223,10 +252,6 @@ class Additions:
 
     async def _report(self, text: str) -> None:
         await self._emit(NoticeEvent(text))
-
-    async def _emit(self, event: Any) -> None:
-        if self._agent is not None:
-            await self._agent.emit(event)
 
 
 def _save_rule(verdict: str, rule: str) -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from agentcli.agent.agent import Agent
 from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.messages import ToolResultMessage
 
@@ -10,22 +9,22 @@ _CHANGING = ("edit", "write")
 
 
 class ChangedFiles:
-    """Args:
-    agent: whose results say what was changed.
-    cwd: the working folder; a path inside of it is shown from there.
+    """Learns it from the results of the tools.
+
+    Args:
+        cwd: the working directory; a path inside of it is shown from there.
     """
 
-    def __init__(self, agent: Agent, cwd: Path) -> None:
+    def __init__(self, cwd: Path) -> None:
         self._cwd = cwd
         self._paths: dict[str, None] = {}
-        agent.subscribe(self._listen)
 
     @property
     def paths(self) -> list[str]:
         """Each once, in the order in which they were first changed."""
         return list(self._paths)
 
-    def _listen(self, event: object, signal: object) -> None:
+    def on_event(self, event: object, signal: object) -> None:
         if not isinstance(event, MessageEndEvent) or not isinstance(event.message, ToolResultMessage):
             return
         result = event.message

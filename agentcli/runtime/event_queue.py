@@ -1,4 +1,4 @@
-"""Outbox: events of calls that are not async. They are told one after another, in the order of the calls."""
+"""EventQueue: events of calls that are not async. They are emitted one after another, in the order of the calls."""
 
 import asyncio
 from collections import deque

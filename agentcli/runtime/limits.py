@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from enum import StrEnum
 
-from agentcli.agent.agent import Agent
 from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.messages import AssistantMessage, ToolResultMessage, Usage
 from agentcli.runtime.events import CompactionEndEvent, SpentEvent
@@ -22,20 +21,16 @@ class Limits:
     """Everything counts that was paid for: answers that failed, what tools took, summaries.
 
     Args:
-        agent: whose events are counted.
         options: the limits.
-        abort: called with the reason when the time is up.
     """
 
-    def __init__(self, agent: Agent, options: RuntimeOptions, abort: Callable[[str], None]) -> None:
+    def __init__(self, options: RuntimeOptions) -> None:
         self.reached: Limit | None = None
         """Which limit stopped the prompt with work left to do."""
         self._options = options
-        self._abort = abort
         self._turns = self._tokens = 0
         self._cost = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        agent.subscribe(self._listen)
 
     @property
     def text(self) -> str | None:
@@ -53,14 +48,18 @@ class Limits:
             case None:
                 return None
 
-    def begin(self) -> None:
-        """A prompt begins."""
+    def begin(self, abort: Callable[[str], None]) -> None:
+        """A prompt begins.
+
+        Args:
+            abort: called with the reason when the time is up.
+        """
         self.reached = None
         self._turns = self._tokens = 0
         self._cost = 0.0
         self.end()
         if self._options.timeout is not None:
-            self._timer = asyncio.get_running_loop().call_later(self._options.timeout, self._time_is_up)
+            self._timer = asyncio.get_running_loop().call_later(self._options.timeout, self._time_is_up, abort)
 
     def end(self) -> None:
         """Nothing of the prompt is left: the clock stops."""
@@ -87,11 +86,11 @@ class Limits:
             return Limit.MAX_COST
         return None
 
-    def _time_is_up(self) -> None:
+    def _time_is_up(self, abort: Callable[[str], None]) -> None:
         self.reached = self.reached or Limit.TIMEOUT
-        self._abort(_out_of_time(self._options.timeout or 0.0))
+        abort(_out_of_time(self._options.timeout or 0.0))
 
-    def _listen(self, event: object, signal: object) -> None:
+    def on_event(self, event: object, signal: object) -> None:
         match event:
             case MessageEndEvent(message=AssistantMessage(usage=usage)):
                 self._count(usage)

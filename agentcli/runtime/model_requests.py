@@ -3,30 +3,49 @@
 from collections.abc import AsyncGenerator, Awaitable
 
 from agentcli.agent.assistant_events import AssistantMessageEvent
-from agentcli.agent.context import Context, StreamOptions
+from agentcli.agent.context import Context, StreamFn, StreamOptions
 from agentcli.agent.errors import AuthError, ConfigError, ProviderError
 from agentcli.agent.models import Model
 from agentcli.agent.streaming import resolved
 from agentcli.agent.threads import to_thread
 from agentcli.config.credentials import forget_key, is_quick, require_key
-from agentcli.runtime.foundation import Assembly
+from agentcli.providers.catalog.catalog import Catalog
+from agentcli.providers.stream_client import StreamClient
 from agentcli.runtime.masking import masked_end, masked_error
 from agentcli.runtime.retries import Retries
 
 
 class ModelRequests:
-    """Args:
-    foundation: its options, extensions and client know whom to ask.
-    retries: are told how a request failed; whether to make it again is decided after the run.
+    """Finds whom to ask, and with which key.
+
+    Args:
+        client: asks the providers of the catalog.
+        added: stream functions of extensions, by wire API.
+        given: the program's own, in place of all others.
+        problems: by provider or `provider/id`: what of its settings makes it impossible to ask it.
+        retries: are told how a request failed; whether to make it again is decided after the run.
     """
 
-    def __init__(self, foundation: Assembly, retries: Retries) -> None:
-        self._catalog = foundation.catalog
-        self._problems = foundation.problems
-        self._client = foundation.client
-        self._given = foundation.options.stream_fn
-        self._added = foundation.additions.api.stream_fns
+    def __init__(
+        self,
+        catalog: Catalog,
+        client: StreamClient,
+        added: dict[str, StreamFn],
+        given: StreamFn | None,
+        problems: dict[str, str],
+        retries: Retries,
+    ) -> None:
+        self._catalog = catalog
+        self._problems = problems
+        self._client = client
+        self._given = given
+        self._added = added
         self._retries = retries
+
+    @property
+    def asks_providers(self) -> bool:
+        """Whether the model's wire API says who is asked, and not the program."""
+        return self._given is None
 
     async def stream(
         self, model: Model, context: Context, options: StreamOptions

@@ -40,7 +40,7 @@ async def move(
         SessionError: `not_found`, `storage`.
         ProviderError, ConfigError: there is no summary; nothing was moved.
     """
-    target_id, edit_text = place_of(session, entry_id) if entry_id is not None else (None, None)
+    target_id, edit_text = branch_point(session, entry_id) if entry_id is not None else (None, None)
     if target_id == session.leaf_id:
         return NavigationResult(True, edit_text)
     if summarizer is None:
@@ -53,26 +53,26 @@ async def move(
         if signal.aborted:
             raise Aborted
     except Aborted:
-        await _tell(summarizer, bill(session, summarizer, BRANCH_SUMMARY, "aborted"))
+        await _report_usage(summarizer, bill(session, summarizer, BRANCH_SUMMARY, "aborted"))
         return NavigationResult(False)
     except AgentcliError as error:
-        await _tell(summarizer, bill(session, summarizer, BRANCH_SUMMARY, str(error)))
+        await _report_usage(summarizer, bill(session, summarizer, BRANCH_SUMMARY, str(error)))
         raise
     usage = summarizer.take_spent()
     if summary is None:
         session.move_to(target_id)
     else:
         session.move_to(target_id, summary=summary.text, details=summary.details, usage=usage)
-    await _tell(summarizer, usage)
+    await _report_usage(summarizer, usage)
     return NavigationResult(True, edit_text)
 
 
-async def _tell(summarizer: Summarizer, usage: Usage | None) -> None:
+async def _report_usage(summarizer: Summarizer, usage: Usage | None) -> None:
     if usage is not None:
-        await summarizer.agent.emit(SpentEvent(reason=BRANCH_SUMMARY, usage=usage))
+        await summarizer.emit(SpentEvent(reason=BRANCH_SUMMARY, usage=usage))
 
 
-def place_of(session: Session, entry_id: str) -> tuple[str | None, str | None]:
+def branch_point(session: Session, entry_id: str) -> tuple[str | None, str | None]:
     """Where the leaf goes for an entry that was chosen, and what the person may say anew there.
 
     Raises:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentcli.config.configuration import Configuration
 from agentcli.runtime.additions import Additions
@@ -28,7 +29,7 @@ class PromptReport(Struct, frozen=True):
 def report_prompt(configuration: Configuration, cwd: Path, options: RuntimeOptions = RuntimeOptions()) -> PromptReport:
     """Nothing is sent. Raises ConfigError, UsageError as a run would."""
     settings = configuration.settings
-    additions = Additions(cwd, options, settings, configuration.project)
+    additions = Additions(cwd, replace(options, settings=settings), configuration.project)
     parts = [_part(part.name, part.text) for part in additions.prompt_parts()]
     tools = create_toolset(ToolOptions(cwd=cwd, bash_timeout_s=settings.bash_timeout), additions.tool_names(None)).tools
     for tool in [*tools, *additions.added_tools().values()]:

@@ -1,25 +1,27 @@
-"""PromptWork: how a prompt is worked off until nothing automatic remains: the run, what fails in it, what came late."""
+"""PromptRunner: runs a prompt until nothing automatic remains: the run, what fails in it, what was queued late."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from agentcli.agent.abort import AbortController, Aborted, AbortSignal, interruptible
-from agentcli.agent.agent import Input, as_messages
+from agentcli.agent.agent import Agent, Input, as_messages
 from agentcli.agent.errors import AgentBusyError, ConfigError
-from agentcli.agent.hooks import PrepareNextTurnContext
 from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, StopReason
 from agentcli.config.masking import mask_data
 from agentcli.config.paths import home, home_problem, make_private, sessions_folder
+from agentcli.runtime.additions import Additions
 from agentcli.runtime.chosen_model import ChosenModel
 from agentcli.runtime.compaction.compactor import CompactionReason, Compactor
 from agentcli.runtime.events import AgentSettledEvent, NoticeEvent
-from agentcli.runtime.foundation import Assembly
 from agentcli.runtime.limits import Limits
+from agentcli.runtime.options import RuntimeOptions
+from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.refused_images import RefusedImages
 from agentcli.runtime.repair import answer_open_calls, drop_failed_turn
 from agentcli.runtime.retries import Retries
 from agentcli.runtime.user_commands import UserCommands
+from agentcli.tools.toolset import Toolset
 
 T = TypeVar("T")
 
@@ -33,27 +35,37 @@ class PromptRunner:
     """One thing at a time: a prompt, or something that has the conversation to itself.
 
     Args:
-        foundation: whose agent works.
-        retries, compactor, model: what is asked between requests.
+        agent: runs the prompts.
+        additions: know what a text stands for.
+        recorder, retries, compactor, model, images, limits: what is asked between requests.
+        toolset: runs the user's commands.
     """
 
-    def __init__(self, foundation: Assembly, retries: Retries, compactor: Compactor, model: ChosenModel) -> None:
-        self.agent = foundation.agent
-        self.limits = Limits(foundation.agent, foundation.options, self._abort)
-        self.commands = UserCommands(
-            foundation.agent, foundation.recorder, foundation.toolset.commands, lambda: self.is_busy
-        )
-        self._in_memory = foundation.options.session.in_memory
-        self._is_configured = foundation.options.load is not None
+    def __init__(
+        self,
+        agent: Agent,
+        options: RuntimeOptions,
+        additions: Additions,
+        recorder: SessionRecorder,
+        retries: Retries,
+        compactor: Compactor,
+        model: ChosenModel,
+        images: RefusedImages,
+        limits: Limits,
+        toolset: Toolset,
+    ) -> None:
+        self.agent = agent
+        self.limits = limits
+        self.commands = UserCommands(agent, recorder, toolset.commands, lambda: self.is_busy)
+        self._in_memory = options.session.in_memory
+        self._is_configured = options.load is not None
         """Whether settings were read, and so what is wrong with their home was told."""
-        self._additions = foundation.additions
-        self._recorder = foundation.recorder
+        self._additions = additions
+        self._recorder = recorder
         self._retries = retries
         self._compactor = compactor
         self._model = model
-        self._images = RefusedImages(foundation.recorder.session, self.agent.convert_to_llm)
-        self.agent.convert_to_llm = self._images.convert_to_llm
-        self.agent.should_stop_after_turn = self._is_last_turn
+        self._images = images
         self._controller = AbortController()
         self._task: asyncio.Task[Any] | None = None
         self._leaves_queue = False
@@ -74,9 +86,9 @@ class PromptRunner:
             hint = "use steer() to reach this run, follow_up() to go on after it, or abort() first"
             raise AgentBusyError("prompt() while the agent is running", hint=hint)
         had_queue = self.agent.has_queued_messages()
-        return self._begin(lambda: self._work_off(input, images, had_queue))
+        return self._begin(lambda: self._run_until_done(input, images, had_queue))
 
-    async def alone(self, work: Callable[[AbortSignal], Coroutine[Any, Any, T]], reason: str) -> T:
+    async def run_exclusive(self, work: Callable[[AbortSignal], Coroutine[Any, Any, T]], reason: str) -> T:
         """Abort what is going on, wait for its end, and do this one thing; `abort` reaches it."""
         while self.is_busy:
             self.abort(reason)
@@ -105,7 +117,7 @@ class PromptRunner:
     def _begin(self, work: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
         self._controller = AbortController()
         self._leaves_queue = False
-        self.limits.begin()
+        self.limits.begin(self._abort)
 
         async def whole() -> T:
             try:
@@ -126,7 +138,7 @@ class PromptRunner:
         self._task = task
         return task
 
-    async def _work_off(self, input: Input, images: Sequence[ImageContent], had_queue: bool) -> None:
+    async def _run_until_done(self, input: Input, images: Sequence[ImageContent], had_queue: bool) -> None:
         if isinstance(input, str):
             text = await self._prompt_of(input)
             if text is None:
@@ -222,13 +234,7 @@ class PromptRunner:
         await run
 
     async def _retry(self) -> None:
-        await self._retries.work_off(self._controller.signal, lambda: self._run(self.agent.continue_))
-
-    async def _is_last_turn(self, ended: PrepareNextTurnContext) -> bool:
-        """Asked after each turn that did not fail."""
-        await self._retries.end(success=True)
-        self.limits.count_turn()
-        return self.limits.stop(bool(ended.message.tool_calls) or self.agent.has_queued_messages())
+        await self._retries.run_until_done(self._controller.signal, lambda: self._run(self.agent.continue_))
 
     def _abort(self, reason: str) -> None:
         self._controller.abort(reason)

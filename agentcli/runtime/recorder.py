@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.emitter import Emit
 from agentcli.agent.errors import SessionError
 from agentcli.agent.events import MessageEndEvent, TurnEndEvent
 from agentcli.agent.messages import AgentMessage
@@ -19,9 +19,9 @@ class SessionRecorder:
     A turn's end is made safe against a power cut in a thread; `settle` waits for it.
     """
 
-    def __init__(self, agent: Agent, session: Session) -> None:
-        self.agent = agent
+    def __init__(self, session: Session, emit: Emit) -> None:
         self.session = session
+        self._emit = emit
         self._syncing: asyncio.Future[None] | None = None
         self._problem: str | None = None
         self._unsaved: list[AgentMessage] = []
@@ -29,7 +29,6 @@ class SessionRecorder:
         self._saved: list[str] = []
         self._told = len(session.storage.notices)
         """Of the storage's notices: those that were there from the start are told with the runtime's."""
-        agent.subscribe(self._listen)
 
     @property
     def problem(self) -> str | None:
@@ -41,7 +40,7 @@ class SessionRecorder:
         """Whether everything that was said could be written."""
         return not self._unsaved
 
-    async def _listen(self, event: object, signal: object) -> None:
+    async def on_event(self, event: object, signal: object) -> None:
         if isinstance(event, MessageEndEvent):
             await self.record(event.message)
         elif isinstance(event, TurnEndEvent):
@@ -57,10 +56,10 @@ class SessionRecorder:
             await self._report(error)
         for notice in self.session.storage.notices[self._told :]:
             self._told += 1
-            await self.agent.emit(NoticeEvent(notice))
+            await self._emit(NoticeEvent(notice))
         saved, self._saved = self._saved, []
         for entry_id in saved:
-            await self.agent.emit(EntryAppendedEvent(entry_id))
+            await self._emit(EntryAppendedEvent(entry_id))
 
     def flush(self) -> None:
         """Write what could not be written before. Raises SessionError if it still cannot."""
@@ -89,11 +88,11 @@ class SessionRecorder:
         if not isinstance(storage, JsonlSessionStorage) or storage.path.exists():
             return
         if self._problem is None and not is_told:
-            await self.agent.emit(NoticeEvent(problem))
+            await self._emit(NoticeEvent(problem))
         self._problem = self._problem or problem
 
     async def _report(self, error: SessionError) -> None:
         """Say it once for a row of failures; the conversation goes on in memory."""
         if self._problem is None:
             self._problem = str(error)
-            await self.agent.emit(NoticeEvent(self._problem))
+            await self._emit(NoticeEvent(self._problem))

@@ -12,29 +12,20 @@ from agentcli.agent.messages import AgentMessage, AssistantMessage, BashExecutio
 from agentcli.agent.models import Model, ThinkingLevel, supported_thinking_levels
 from agentcli.config.masking import mask, mask_data
 from agentcli.config.settings import PermissionMode
+from agentcli.runtime.assembly import Assembly, assemble
 from agentcli.runtime.attachments import Attachments
-from agentcli.runtime.changed_files import ChangedFiles
-from agentcli.runtime.chosen_model import ChosenModel
-from agentcli.runtime.compaction.compactor import CompactionReason, Compactor
-from agentcli.runtime.compaction.summarizer import Summarizer
+from agentcli.runtime.compaction.compactor import CompactionReason
 from agentcli.runtime.compaction.token_estimate import context_messages
-from agentcli.runtime.compaction.window import Window, WindowFit
-from agentcli.runtime.event_queue import EventQueue
 from agentcli.runtime.events import (
     CompactionEndEvent,
     NoticeEvent,
-    QueueUpdateEvent,
     SessionInfoChangedEvent,
     SessionMovedEvent,
 )
-from agentcli.runtime.foundation import Assembly, assemble
 from agentcli.runtime.limits import Limit
 from agentcli.runtime.model_choice import models_by_readiness
-from agentcli.runtime.model_requests import ModelRequests
 from agentcli.runtime.navigation import NavigationResult, move
 from agentcli.runtime.options import RuntimeOptions
-from agentcli.runtime.prompt_runner import PromptRunner
-from agentcli.runtime.retries import Retries
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 if TYPE_CHECKING:
@@ -58,43 +49,33 @@ class Runtime:
         """
         return cls(assemble(options))
 
-    def __init__(self, foundation: Assembly) -> None:
-        options, agent = foundation.options, foundation.agent
-        recorder = foundation.recorder
-        self.options = options
-        self.agent = agent
-        self.session = recorder.session
-        self.catalog = foundation.catalog
-        self.cwd = foundation.cwd
-        self.notices = foundation.notices
-        """What the person should know before the first prompt, a line each."""
-        self.attachments = Attachments(foundation.tool_options, foundation.toolset.files.known)
+    def __init__(self, assembly: Assembly) -> None:
+        self.options = assembly.options
+        self.agent = assembly.agent
+        self.session = assembly.recorder.session
+        self.catalog = assembly.catalog
+        self.cwd = assembly.cwd
+        self.notices = assembly.notices
+        """What the user should know before the first prompt, a line each."""
+        self.attachments = Attachments(assembly.tool_options, assembly.toolset.files.known)
         """Makes prompts with files of names: `attachments.build_prompt(["@a.py", "what is it?"])`."""
-        self._recorder = recorder
-        self._additions = foundation.additions
-        self._toolset = foundation.toolset
-        self._client = foundation.client
-        self._event_queue = EventQueue(agent.emit)
-        retries = Retries(agent, options.settings.retry)
-        self._requests = ModelRequests(foundation, retries)
-        self._summarizer = Summarizer(agent, options.settings.retry, asks_providers=options.stream_fn is None)
-        self._window = Window(agent, options.settings.compaction)
-        fit = WindowFit(self._window)
-        self._compactor = Compactor(recorder, self._summarizer, options.settings.compaction, self._window, fit)
-        self._model = ChosenModel(foundation, self._event_queue.put)
-        self._work = PromptRunner(foundation, retries, self._compactor, self._model)
-        self._files = ChangedFiles(agent, foundation.cwd)
-        agent.stream_function = self._requests.stream
-        fit.attach()
-        agent.get_api_key = self._requests.key_for
-        agent.prepare_next_turn = self._compactor.prepare_next_turn
-        agent.options["prepare_request"] = self._model.prepare_request
-        agent.steering_queue.on_change = agent.follow_up_queue.on_change = self._queue_changed
+        self._recorder = assembly.recorder
+        self._additions = assembly.additions
+        self._toolset = assembly.toolset
+        self._client = assembly.client
+        self._event_queue = assembly.events
+        self._requests = assembly.requests
+        self._summarizer = assembly.summarizer
+        self._window = assembly.window
+        self._compactor = assembly.compactor
+        self._model = assembly.model
+        self._runner = assembly.runner
+        self._files = assembly.files
 
     @property
     def is_busy(self) -> bool:
         """Whether a prompt is worked on, retries and their waits included."""
-        return self._work.is_busy
+        return self._runner.is_busy
 
     @property
     def is_stored(self) -> bool:
@@ -117,7 +98,7 @@ class Runtime:
     @property
     def last_message(self) -> AssistantMessage | None:
         """The last assistant message of the transcript."""
-        return self._work.last_message
+        return self._runner.last_message
 
     @property
     def context_tokens(self) -> int:
@@ -127,12 +108,12 @@ class Runtime:
     @property
     def reached_limit(self) -> Limit | None:
         """Which limit stopped the last prompt with work left: `max_turns`, `max_tokens`, `max_cost` or `timeout`."""
-        return self._work.limits.reached
+        return self._runner.limits.reached
 
     @property
     def limit_text(self) -> str | None:
         """How it was reached, as one line."""
-        return self._work.limits.text
+        return self._runner.limits.text
 
     @property
     def files_changed(self) -> list[str]:
@@ -162,7 +143,7 @@ class Runtime:
         Raises:
             AgentBusyError: another prompt is worked on.
         """
-        return self._work.start(input, images)
+        return self._runner.start(input, images)
 
     async def compact(self, instructions: str = "") -> CompactionEndEvent | None:
         """Summarise the older part of the conversation now, with an eye to `instructions`.
@@ -174,10 +155,10 @@ class Runtime:
         async def work(signal: AbortSignal) -> CompactionEndEvent | None:
             self._compactor.begin_prompt()
             end = await self._compactor.run(CompactionReason.MANUAL, signal, instructions=instructions)
-            await self._work.deliver_queue()
+            await self._runner.deliver_queue()
             return end
 
-        return await self._work.alone(work, "stopped for a compaction")
+        return await self._runner.run_exclusive(work, "stopped for a compaction")
 
     async def go_to(self, entry_id: str | None, *, summarize: bool = False, instructions: str = "") -> NavigationResult:
         """Go on from another entry of the session; before it, if it is a message of the user. Nothing is lost.
@@ -200,11 +181,11 @@ class Runtime:
             if moved.moved:
                 context = self.session.build_context()
                 self.agent.state.messages = context_messages(context)
-                self._model.adopt(context)
+                self._model.restore_from(context)
                 await self.agent.emit(SessionMovedEvent(self.session.leaf_id))
             return moved
 
-        return await self._work.alone(work, "stopped to go elsewhere in the session")
+        return await self._runner.run_exclusive(work, "stopped to go elsewhere in the session")
 
     def steer(self, input: str | AgentMessage, images: Sequence[ImageContent] = ()) -> str:
         """Queue a message for the next request of the run, after the tools that are running; without a run, the next.
@@ -231,16 +212,16 @@ class Runtime:
             AgentBusyError: another such command still runs.
             ToolError: it is no command, or the folder is gone; nothing was run.
         """
-        return await self._work.commands.run(command, exclude_from_context=exclude_from_context)
+        return await self._runner.commands.run(command, exclude_from_context=exclude_from_context)
 
     def abort_bash(self) -> None:
         """End the person's command and all it has started. What it printed is kept."""
-        self._work.commands.abort()
+        self._runner.commands.abort()
 
     @property
     def is_bash_running(self) -> bool:
         """Whether a command of the person's still runs."""
-        return self._work.commands.is_running
+        return self._runner.commands.is_running
 
     def expand(self, text: str) -> str:
         """What `/template arguments` or `/skill:name arguments` stands for; any other text is left as it is."""
@@ -337,16 +318,16 @@ class Runtime:
 
     def abort(self, reason: str = "aborted by the user") -> None:
         """Stop the run, or the wait before a retry. What is queued stays queued; the person's command goes on."""
-        self._work.abort(reason)
+        self._runner.abort(reason)
 
     async def wait_for_idle(self) -> None:
         """Return when nothing is worked on. How a prompt failed is told to who awaits its task, not here."""
-        await self._work.wait_for_idle()
+        await self._runner.wait_for_idle()
 
     async def close(self) -> None:
         """End what is running, the children included, and let go of files and connections."""
         self.abort("agentcli ended")
-        await self._work.commands.close()
+        await self._runner.commands.close()
         await self.wait_for_idle()
         await self._toolset.close()
         await self._event_queue.empty()
@@ -379,8 +360,3 @@ class Runtime:
         """In a run the next request does it: what follows in the session before that is still the old model's."""
         if not self.is_busy:
             self._model.record()
-
-    def _queue_changed(self) -> None:
-        steering = [item.message for item in self.agent.steering_queue.items]
-        follow_up = [item.message for item in self.agent.follow_up_queue.items]
-        self._event_queue.put(QueueUpdateEvent(steering, follow_up))

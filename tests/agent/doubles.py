@@ -1,10 +1,10 @@
 """What the tests of the agent have in common: a scripted model, small tools, and events as short words."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import Agent, AgentState
 from agentcli.agent.context import AgentContext
 from agentcli.agent.events import (
     AgentEvent,
@@ -15,9 +15,10 @@ from agentcli.agent.events import (
     ToolExecutionStartEvent,
     ToolExecutionUpdateEvent,
 )
-from agentcli.agent.loop_config import AgentLoopConfig
-from agentcli.agent.messages import StopReason, TextContent, text_of, user_message
-from agentcli.agent.models import Model
+from agentcli.agent.loop_config import AgentConfig, AgentLoopConfig
+from agentcli.agent.messages import AgentMessage, StopReason, TextContent, text_of, user_message
+from agentcli.agent.models import Model, ThinkingLevel
+from agentcli.agent.queues import MessageQueues
 from agentcli.agent.tools import AgentTool, AgentToolResult
 from agentcli.providers.scripted import ScriptedStream, Step
 
@@ -70,8 +71,18 @@ def sleeper(name: str, seconds: float) -> AgentTool:
     return tool(name, sleep)
 
 
-def agent(stream: Any, *tools: AgentTool, **fields: Any) -> Agent:
-    return Agent(model=MODEL, stream_function=stream, system_prompt="be good", tools=tools, **fields)
+def agent(
+    stream: Any,
+    *tools: AgentTool,
+    messages: Sequence[AgentMessage] = (),
+    thinking_level: ThinkingLevel = ThinkingLevel.OFF,
+    queues: MessageQueues | None = None,
+    **config: Any,
+) -> Agent:
+    state = AgentState(
+        model=MODEL, system_prompt="be good", thinking_level=thinking_level, tools=list(tools), messages=list(messages)
+    )
+    return Agent(state=state, stream_function=stream, config=AgentConfig(**config), queues=queues)
 
 
 def config(**fields: Any) -> AgentLoopConfig:

@@ -8,7 +8,7 @@ import pytest
 
 from agentcli.agent.errors import AgentBusyError, UsageError
 from agentcli.agent.messages import AssistantMessage, ImageContent, TextContent, UserMessage, user_message
-from agentcli.agent.queues import QueueMode
+from agentcli.agent.queues import MessageQueues, QueueMode
 from tests.agent.doubles import agent, call, record, say, scripted, sleeper, text_result, texts, tool, word
 from tests.waiting import until
 
@@ -203,7 +203,7 @@ async def test_steering_comes_before_follow_ups():
 )
 @pytest.mark.parametrize("kind", ["steer", "follow_up"])
 async def test_a_queue_delivers_one_at_a_time_or_all(kind: str, mode: QueueMode, expected: list[str]):
-    subject = agent(scripted([say("1")], [say("2")], [say("3")]), steering_mode=mode, follow_up_mode=mode)
+    subject = agent(scripted([say("1")], [say("2")], [say("3")]), queues=MessageQueues(mode, mode))
 
     def queue(event: Any, signal: Any) -> None:
         if word(event) == "message_start assistant" and len(subject.state.messages) == 1:

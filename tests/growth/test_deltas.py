@@ -12,7 +12,7 @@ import httpx
 import msgspec
 import pytest
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import Agent, AgentState
 from agentcli.agent.models import Model
 from agentcli.headless.event_serializer import EventSerializer
 from agentcli.headless.json_lines import JsonLines
@@ -66,7 +66,7 @@ def asked(api: str, block: Text | Call) -> Agent:
     """An agent whose model streams this block, four characters a delta."""
     model = Model(id="m", api=api, provider="p", base_url="http://127.0.0.1/v1")
     answers = [events_of(PATHS[api], Reply([part], piece=4), "m", 1) for part in (block, Text("done"))]
-    return Agent(model=model, stream_function=StreamClient(FakeClients(*answers)), tools=())
+    return Agent(state=AgentState(model=model), stream_function=StreamClient(FakeClients(*answers)))
 
 
 @pytest.mark.parametrize("api", PATHS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import Agent, AgentState
 from agentcli.agent.assistant_events import (
     AssistantMessageEvent,
     DoneEvent,
@@ -246,7 +246,7 @@ async def test_a_whole_run_is_played_again_with_its_tools(tmp_path: Path) -> Non
         return AgentToolResult(content=[TextContent("hello")])
 
     tool = AgentTool(name="read", description="", parameters={"type": "object"}, execute=read)
-    agent = Agent(model=model_of(path), stream_function=StreamClient(), tools=[tool])
+    agent = Agent(state=AgentState(model=model_of(path), tools=[tool]), stream_function=StreamClient())
     await agent.prompt("go")
     assert ran == [{"path": "a.txt"}]
     assert [message.role for message in agent.state.messages] == ["user", "assistant", "toolResult", "assistant"]

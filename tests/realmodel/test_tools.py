@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import Agent, AgentState
+from agentcli.agent.loop_config import AgentConfig
 from agentcli.agent.messages import AssistantMessage, StopReason, TextContent, ToolResultMessage, text_of
 from agentcli.agent.tools import AgentTool, AgentToolResult
 from agentcli.providers.stream_client import StreamClient
@@ -33,13 +34,9 @@ async def test_the_model_reads_a_file_and_says_what_is_in_it(qwen_coder: Server,
     (tmp_path / "settings.toml").write_text("[server]\nport = 8471\n")
     client = StreamClient()
     agent = Agent(
-        model=qwen_coder.as_model(api),
+        state=AgentState(model=qwen_coder.as_model(api), system_prompt=SYSTEM, tools=[read_tool(tmp_path)]),
         stream_function=client,
-        system_prompt=SYSTEM,
-        tools=[read_tool(tmp_path)],
-        get_api_key=lambda provider: API_KEY,
-        temperature=0.0,
-        max_tokens=200,
+        config=AgentConfig(get_api_key=lambda provider: API_KEY, temperature=0.0, max_tokens=200),
     )
     await agent.prompt("Read settings.toml and tell me the port of the server.")
     await client.aclose()

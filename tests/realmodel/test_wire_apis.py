@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import Agent, AgentState
 from agentcli.agent.assistant_events import AssistantMessageEvent, DoneEvent, StartEvent, TextDeltaEvent
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import AuthError, ContextOverflowError
 from agentcli.agent.events import MessageUpdateEvent
+from agentcli.agent.loop_config import AgentConfig
 from agentcli.agent.messages import AssistantMessage, Message, StopReason, TextContent, text_of, user_message
 from agentcli.agent.models import Model, Provider
 from agentcli.providers.catalog.discovery import discover
@@ -78,10 +79,9 @@ async def test_the_wire_apis_put_the_same_conversation_before_the_model(smollm2:
 async def test_an_abort_frees_the_slot(smollm2: Server, api: str) -> None:
     client = StreamClient()
     agent = Agent(
-        model=smollm2.as_model(api, compat=ENDLESS),
+        state=AgentState(model=smollm2.as_model(api, compat=ENDLESS)),
         stream_function=client,
-        get_api_key=lambda provider: API_KEY,
-        max_tokens=1500,
+        config=AgentConfig(get_api_key=lambda provider: API_KEY, max_tokens=1500),
     )
     busy: list[int] = []
 

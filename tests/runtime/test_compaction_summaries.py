@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agentcli.agent.messages import AssistantMessage, CompactionSummaryMessage, text_of
 from agentcli.agent.models import ThinkingLevel
+from agentcli.providers.scripted import ScriptedStream
 from agentcli.runtime.events import RetryEndEvent, RetryStartEvent
 from tests.agent.doubles import call, fail, say, stop
 from tests.runtime.conftest import Make
@@ -76,15 +77,17 @@ async def test_a_manual_compaction_takes_instructions_and_keeps_the_latest_messa
 async def test_summary_requests_have_no_tools_no_cache_a_conversation_of_their_own_and_the_sessions_thinking(
     make: Make,
 ):
-    runtime = with_window(make([say(LONG)], [say("ok")], [say("sum")], settings=SMALL))
+    seen: list[Any] = []
+    script = ScriptedStream([[say(LONG)], [say("ok")], [say("sum")]])
+
+    def stream(model: Any, context: Any, options: Any) -> Any:
+        seen.append((context, options))
+        return script(model, context, options)
+
+    runtime = with_window(make(stream_fn=stream, settings=SMALL))
     state = runtime.agent.state
     state.model = replace(state.model, reasoning=True)
     state.thinking_level = ThinkingLevel.HIGH
-    seen: list[Any] = []
-    script = runtime.options.stream_fn
-    runtime.agent.stream_function = lambda model, context, options: (
-        seen.append((context, options)) or script(model, context, options)
-    )
     await runtime.prompt(LONG)
     await runtime.prompt(LONG)
     await runtime.compact()

@@ -53,7 +53,7 @@ async def test_a_summary_that_failed_is_paid_for_everywhere(make: Make, how: str
     assert stats.models[SUMMARIES].total_tokens == 1_100
     assert (tally.tokens.total, tally.cost) == (9_600, 0.25)
     assert (spending.output_tokens, spending.cost) == (110, 0.25)
-    assert runtime._work.limits._cost == 0.25, "the limits are of this prompt"
+    assert runtime._runner.limits._cost == 0.25, "the limits are of this prompt"
     (entry,) = [entry for entry in runtime.session.find_entries("custom") if entry.custom_type == SPENT]
     assert entry.data["for"] == "compaction" and entry.data["error"] == end.error_message
     path = str(runtime.session.storage.path)

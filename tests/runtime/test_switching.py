@@ -278,7 +278,7 @@ async def test_a_fork_that_cannot_be_opened_leaves_no_file_and_the_old_one_open(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from agentcli.agent.errors import ConfigError
-    from agentcli.runtime import foundation
+    from agentcli.runtime import assembly
 
     old = make([say("one")], [say("two")])
     await old.prompt("first")
@@ -286,7 +286,7 @@ async def test_a_fork_that_cannot_be_opened_leaves_no_file_and_the_old_one_open(
     def broken(*arguments: Any) -> Any:
         raise ConfigError("the settings are wrong by now")
 
-    monkeypatch.setattr(foundation, "choose_model", broken)
+    monkeypatch.setattr(assembly, "choose_model", broken)
     with pytest.raises(ConfigError):
         await fork_session(old, entries(old)[1], "at")
     monkeypatch.undo()

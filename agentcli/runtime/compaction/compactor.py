@@ -12,7 +12,9 @@ from enum import StrEnum
 from msgspec.structs import asdict, replace
 
 from agentcli.agent.abort import Aborted, AbortSignal
+from agentcli.agent.agent import AgentState
 from agentcli.agent.context import AgentContext
+from agentcli.agent.emitter import Emit
 from agentcli.agent.errors import AgentcliError, ProviderError, SessionError
 from agentcli.agent.events import MessageEndEvent
 from agentcli.agent.hooks import AgentLoopTurnUpdate, PrepareNextTurnContext
@@ -23,6 +25,7 @@ from agentcli.agent.messages import (
     StopReason,
     ToolResultMessage,
 )
+from agentcli.agent.queues import MessageQueues
 from agentcli.config.settings import CompactionSettings
 from agentcli.runtime.compaction.summarizer import Summarizer, bill
 from agentcli.runtime.compaction.summary_prompts import HISTORY, TURN_PREFIX, TURN_PREFIX_HEADING, UPDATE
@@ -67,19 +70,25 @@ class Compactor:
     that gains nothing is none.
 
     Args:
+        state, queues: of the agent.
         recorder: what writes the agent's messages into the session.
         fit: cuts what no compaction can make room for.
     """
 
     def __init__(
         self,
+        state: AgentState,
+        queues: MessageQueues,
+        emit: Emit,
         recorder: SessionRecorder,
         summarizer: Summarizer,
         settings: CompactionSettings,
         window: Window,
         fit: WindowFit,
     ) -> None:
-        self.agent = recorder.agent
+        self._state = state
+        self._queues = queues
+        self._emit = emit
         self.recorder = recorder
         self.session = recorder.session
         self.summarizer = summarizer
@@ -92,7 +101,6 @@ class Compactor:
         """Whether there was one since the last answer."""
         self._overflows = 0
         """How many requests were refused since the last answer."""
-        self.agent.subscribe(self._listen)
 
     def begin_prompt(self) -> None:
         self._failed = self._compacted = False
@@ -112,11 +120,11 @@ class Compactor:
             return message.error_kind == "overflow"
         used = input_tokens(message.usage)
         nothing_said = message.stop_reason == StopReason.LENGTH and not message.usage.output and not message.content
-        return nothing_said and used >= self.agent.state.model.context_window * _NEARLY_FULL
+        return nothing_said and used >= self._state.model.context_window * _NEARLY_FULL
 
     async def make_room(self, signal: AbortSignal) -> bool:
         """After an overflow: take out of the context what did not fit. Returns whether to make the request again."""
-        messages = list(self.agent.state.messages)
+        messages = list(self._state.messages)
         drop_failed_turn(messages)
         self._overflows += 1
         if self._overflows > MOST_OVERFLOWS:
@@ -131,7 +139,7 @@ class Compactor:
                 return end.will_retry
         if not await self.fit.cut(messages):
             return False
-        drop_failed_turn(self.agent.state.messages)
+        drop_failed_turn(self._state.messages)
         return not signal.aborted
 
     async def run(
@@ -151,18 +159,18 @@ class Compactor:
         except SessionError as error:
             if reason != CompactionReason.MANUAL and error.code in ("nothing_to_compact", "already_compacted"):
                 return None
-            await self.agent.emit(CompactionStartEvent(reason))
+            await self._emit(CompactionStartEvent(reason))
             return await self._end(CompactionEndEvent(reason=reason, error_message=str(error)))
         if not self._is_worth(reason, plan):
             return None
         before = self.window.tokens()
-        await self.agent.emit(CompactionStartEvent(reason, before, self.window.limit, plan.message_count))
+        await self._emit(CompactionStartEvent(reason, before, self.window.limit, plan.message_count))
         end = await self._compact(reason, signal, instructions, leaf, plan)
         return await self._end(replace(end, tokens_before=before, message_count=plan.message_count))
 
     async def prepare_next_turn(self, ended: PrepareNextTurnContext, signal: AbortSignal) -> AgentLoopTurnUpdate | None:
         """Between a tool batch and the next request: compact if the results fill the window."""
-        goes_on = ended.message.tool_calls or self.agent.has_queued_messages()
+        goes_on = ended.message.tool_calls or bool(self._queues)
         if not goes_on or not self.is_due():
             return None
         work = asyncio.ensure_future(self.run(CompactionReason.THRESHOLD, signal))
@@ -174,10 +182,10 @@ class Compactor:
             raise
         if end is None or end.summary is None:
             return None
-        state = self.agent.state
+        state = self._state
         return AgentLoopTurnUpdate(context=AgentContext(state.system_prompt, list(state.messages), list(state.tools)))
 
-    def _listen(self, event: object, signal: object) -> None:
+    def on_event(self, event: object, signal: object) -> None:
         match event:
             case MessageEndEvent(message=AssistantMessage() as message) if is_answer(message):
                 self._compacted = False
@@ -190,7 +198,7 @@ class Compactor:
         if event.reason != CompactionReason.MANUAL:
             self._compacted = self._compacted or event.summary is not None
             self._failed = self._failed or event.summary is None
-        await self.agent.emit(event)
+        await self._emit(event)
         return event
 
     async def _compact(
@@ -234,7 +242,7 @@ class Compactor:
             case CompactionReason.THRESHOLD:
                 return plan.tokens * self.window.ratio >= self.window.limit * _WORTH
             case CompactionReason.OVERFLOW:
-                messages = self.agent.state.messages
+                messages = self._state.messages
                 return (
                     plan.tokens * self.window.ratio >= self.window.estimate(messages[first_unseen(messages) :]) * _WORTH
                 )
@@ -245,7 +253,7 @@ class Compactor:
         """Raises ProviderError if the summary is no shorter than what it stands for."""
         leaving = plan.tokens + sum(
             estimate_tokens(self.window.shown(message))
-            for message in self.agent.state.messages
+            for message in self._state.messages
             if isinstance(message, CompactionSummaryMessage)
         )
         size = estimate_tokens(CompactionSummaryMessage(text))
@@ -256,7 +264,7 @@ class Compactor:
 
     def _store(self, reason: CompactionReason, leaf: str | None, plan: CompactionPlan, text: str) -> int:
         """Write the compaction, and go on from it. Returns the tokens of the context then."""
-        state, session = self.agent.state, self.session
+        state, session = self._state, self.session
         before = self.window.tokens()
         if leaf != session.leaf_id:
             session.move_to(leaf)

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 from typing import cast
 
 from agentcli.agent.abort import AbortSignal, interruptible
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import AgentState
 from agentcli.agent.assistant_events import DoneEvent, ErrorEvent, StartEvent
 from agentcli.agent.context import Context, StreamOptions
+from agentcli.agent.emitter import Emit
 from agentcli.agent.errors import BadResponseError, ContextOverflowError, ProviderError, SessionError, UsageError
 from agentcli.agent.messages import AgentMessage, AssistantMessage, StopReason, Usage, UsageCost, text_of, user_message
 from agentcli.agent.models import Model, clamp_thinking_level
@@ -20,6 +21,7 @@ from agentcli.agent.streaming import resolved
 from agentcli.config.settings import RetrySettings
 from agentcli.runtime.compaction.summary_prompts import SYSTEM, UPDATE, summary_prompt
 from agentcli.runtime.events import RetryEndEvent, RetryStartEvent
+from agentcli.runtime.model_requests import ModelRequests
 from agentcli.runtime.retry import retry_delay
 from agentcli.sessions.compaction.text import conversation_parts, shorten, shorten_all, split_conversation
 from agentcli.sessions.ids import new_id
@@ -37,21 +39,22 @@ MOST_PIECES = 6
 _SMALL_ROOM = 16_000
 """Tokens. With less room a summary is asked to be short."""
 _TOO_LONG = "they are too many for a summary"
-_PASSED_ON = ("headers", "metadata", "thinking_budgets", "transport", "max_retry_delay_ms", "on_payload", "on_response")
 
 
 class Summarizer:
-    """Args:
-    agent: its model, thinking level, stream function and key are used; nothing of it is changed.
-    retry: how often a request that failed is made again.
-    asks_providers: whether the agent's stream function goes by the model's wire API. The offline pilot then answers
-        for itself, and is not asked: it writes no summaries.
+    """Asks for one summary after the other.
+
+    Args:
+        state: of the agent whose model and thinking level are used; nothing of it is changed.
+        requests: ask the model. The offline pilot, if it is one of its providers, writes no summaries.
+        retry: how often a request that failed is made again.
     """
 
-    def __init__(self, agent: Agent, retry: RetrySettings, *, asks_providers: bool = True) -> None:
-        self.agent = agent
+    def __init__(self, state: AgentState, requests: ModelRequests, emit: Emit, retry: RetrySettings) -> None:
+        self._state = state
+        self._requests = requests
+        self.emit = emit
         self.retry = retry
-        self.asks_providers = asks_providers
         self._spent = Usage()
         self._heard: AssistantMessage | PartialMessage | None = None
         """What has come of the answer to the last request."""
@@ -86,7 +89,7 @@ class Summarizer:
             ProviderError, ConfigError: there is no summary.
             Aborted: the signal fired.
         """
-        if self.asks_providers and self.agent.state.model.api == "offline":
+        if self._requests.asks_providers and self._state.model.api == "offline":
             raise UsageError("the offline pilot writes no summaries", hint="choose a model: agentcli models")
         words = room // 8 if room < _SMALL_ROOM else None
         most = max(room * CHARACTERS_PER_TOKEN, SMALLEST_PIECE)
@@ -118,25 +121,25 @@ class Summarizer:
                 delay = retry_delay(error, attempt + 1, self.retry)
                 if delay is None:
                     if attempt:
-                        await self.agent.emit(RetryEndEvent(False, attempt, str(error)))
+                        await self.emit(RetryEndEvent(False, attempt, str(error)))
                     raise
                 attempt += 1
-                await self.agent.emit(RetryStartEvent(attempt, self.retry.max_retries, delay, str(error)))
+                await self.emit(RetryStartEvent(attempt, self.retry.max_retries, delay, str(error)))
                 with interruptible(signal):
                     await asyncio.sleep(delay)
             else:
                 if attempt:
-                    await self.agent.emit(RetryEndEvent(True, attempt))
+                    await self.emit(RetryEndEvent(True, attempt))
                 return summary
 
     async def _ask(self, prompt: str, signal: AbortSignal) -> str:
-        state = self.agent.state
+        state = self._state
         context = Context(SYSTEM, [user_message(prompt)])
         self._heard = None
         try:
             with interruptible(signal):
                 options = await self._options(state.model, signal)
-                stream = aiter(await resolved(self.agent.stream_function(state.model, context, options)))
+                stream = aiter(self._requests.stream(state.model, context, options))
                 message = await self._last_message(stream)
         finally:
             if self._heard is not None:
@@ -164,15 +167,12 @@ class Summarizer:
 
     async def _options(self, model: Model, signal: AbortSignal) -> StreamOptions:
         """As the session's requests are, but with no cache to write to and no conversation to belong to."""
-        key = await resolved(self.agent.get_api_key(model.provider)) if self.agent.get_api_key else None
-        passed = {name: value for name, value in self.agent.options.items() if name in _PASSED_ON}
         return StreamOptions(
             signal=signal,
-            api_key=key or self.agent.options.get("api_key"),
-            reasoning=clamp_thinking_level(model, self.agent.state.thinking_level),
+            api_key=await resolved(self._requests.key_for(model.provider)),
+            reasoning=clamp_thinking_level(model, self._state.thinking_level),
             session_id=new_id(),
             cache_retention="none",
-            **passed,
         )
 
 

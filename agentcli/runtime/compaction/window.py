@@ -5,7 +5,8 @@ A small window has a small reserve and keeps little: what the settings say of to
 
 from collections.abc import Sequence
 
-from agentcli.agent.agent import Agent
+from agentcli.agent.agent import AgentState
+from agentcli.agent.emitter import Emit
 from agentcli.agent.hooks import ConvertToLlm
 from agentcli.agent.messages import AgentMessage, AssistantMessage, Message
 from agentcli.agent.streaming import resolved
@@ -21,16 +22,16 @@ class Window:
     """All is in tokens as the server counts them, as far as that is known.
 
     Args:
-        agent: its model and its conversation.
+        state: of an agent: its model and its conversation.
     """
 
-    def __init__(self, agent: Agent, settings: CompactionSettings) -> None:
-        self.agent = agent
+    def __init__(self, state: AgentState, settings: CompactionSettings) -> None:
+        self.state = state
         self.settings = settings
         self.replaced: dict[int, tuple[AgentMessage, AgentMessage]] = {}
         """By the `id()` of a message: it, and what the model is sent in its place."""
         self._tokens = ContextTokens(self.shown)
-        self._model = agent.state.model
+        self._model = state.model
         self._refused: float | None = None
         """The smallest request that the server refused, as the guess is, not as the server counts."""
         self._believed = 0.0
@@ -41,7 +42,7 @@ class Window:
     @property
     def size(self) -> int:
         self._notice_model()
-        known = self.agent.state.model.context_window
+        known = self.state.model.context_window
         return known if self._refused is None else min(known, round(self._believed * self.ratio))
 
     @property
@@ -68,7 +69,7 @@ class Window:
     @property
     def fixed(self) -> int:
         """What every request has: the system prompt and the tools."""
-        state = self.agent.state
+        state = self.state
         return round(fixed_tokens(state.system_prompt, state.tools) * self.ratio)
 
     @property
@@ -79,7 +80,7 @@ class Window:
     def tokens(self, messages: Sequence[AgentMessage] | None = None) -> int:
         """What a request with these messages has; the conversation's, if none are given."""
         self._notice_model()
-        state = self.agent.state
+        state = self.state
         counted = self._tokens.of(state.messages if messages is None else messages, state.system_prompt, state.tools)
         answer, saved = self._saved
         return counted - saved if answer is not None and answer is self._tokens.counted_by else counted
@@ -143,7 +144,7 @@ class Window:
 
     def _notice_model(self) -> None:
         """Another model counts otherwise, and what did not fit into the window of one may fit into that of another."""
-        model = self.agent.state.model
+        model = self.state.model
         if model is self._model:
             return
         same = (model.full_id, model.context_window) == (self._model.full_id, self._model.context_window)
@@ -160,14 +161,10 @@ class WindowFit:
     The session keeps everything. What was cut once is sent in the same way until a compaction takes it away.
     """
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, convert: ConvertToLlm, emit: Emit) -> None:
         self._window = window
-        self._convert: ConvertToLlm = window.agent.convert_to_llm
-
-    def attach(self) -> None:
-        """Stand before what makes messages into those that the model reads."""
-        self._convert = self._window.agent.convert_to_llm
-        self._window.agent.convert_to_llm = self.convert_to_llm
+        self._convert = convert
+        self._emit = emit
 
     async def convert_to_llm(self, messages: list[AgentMessage]) -> list[Message]:
         """The messages that the model reads, cut where they have to be."""
@@ -190,5 +187,5 @@ class WindowFit:
         text = f"the context did not fit into the model's window ({window.size:,} tokens): "
         count = f"{len(made)} message{'' if len(made) == 1 else 's'}"
         gain = f"{before - window.estimate(messages):,}"
-        await window.agent.emit(NoticeEvent(f"{text}{count} of it had to be cut, by about {gain} tokens"))
+        await self._emit(NoticeEvent(f"{text}{count} of it had to be cut, by about {gain} tokens"))
         return True
