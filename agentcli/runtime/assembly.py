@@ -46,7 +46,7 @@ from agentcli.runtime.prompt_runner import PromptRunner
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.refused_images import RefusedImages
 from agentcli.runtime.resources.system_prompt import build_system_prompt
-from agentcli.runtime.retries import Retries
+from agentcli.runtime.retry import Retry
 from agentcli.runtime.session_opening import open_session
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
@@ -148,14 +148,14 @@ def _assemble(
         later.put(QueueUpdateEvent(steering, follow_up))
 
     async def should_stop_after_turn(ended: PrepareNextTurnContext) -> bool:
-        await retries.end(success=True)
+        await retry.end(success=True)
         limits.count_turn()
         return limits.stop(bool(ended.message.tool_calls) or bool(queues))
 
     queues = MessageQueues(settings.steering_mode, settings.follow_up_mode, queue_changed)
     recorder = SessionRecorder(session, events.emit)
-    retries = Retries(state, events.emit, settings.retry)
-    requests = ModelRequests(catalog, client, additions.api.stream_fns, options.stream_fn, problems, retries)
+    retry = Retry(settings.retry, events.emit)
+    requests = ModelRequests(catalog, client, additions.api.stream_fns, options.stream_fn, problems)
     images = RefusedImages(session, additions.convert_to_llm)
     window = Window(state, settings.compaction)
     fit = WindowFit(window, images.convert_to_llm, events.emit)
@@ -184,7 +184,9 @@ def _assemble(
         queues=queues,
         events=events,
     )
-    runner = PromptRunner(agent, options, additions, recorder, retries, compactor, model, images, limits, toolset)
+    runner = PromptRunner(
+        agent, options, additions, recorder, requests, retry, compactor, model, images, limits, toolset
+    )
     notices = [*settings.warnings, *unknown_compat(settings), *session.storage.notices, *additions.notices]
     if additions.sandbox is not None:
         notices.append(f"commands run in a sandbox: {additions.sandbox.describe()}")

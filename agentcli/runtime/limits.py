@@ -102,8 +102,7 @@ class Limits:
                 pass
 
     def _count(self, usage: Usage) -> None:
-        counted = usage.input + usage.output + usage.cache_read + usage.cache_write
-        self._tokens += usage.total_tokens or counted
+        self._tokens += usage.counted
         self._cost += usage.cost.total
 
 

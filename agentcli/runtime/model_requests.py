@@ -12,7 +12,6 @@ from agentcli.config.credentials import forget_key, is_quick, require_key
 from agentcli.providers.catalog.catalog import Catalog
 from agentcli.providers.stream_client import StreamClient
 from agentcli.runtime.masking import masked_end, masked_error
-from agentcli.runtime.retries import Retries
 
 
 class ModelRequests:
@@ -23,7 +22,6 @@ class ModelRequests:
         added: stream functions of extensions, by wire API.
         given: the program's own, in place of all others.
         problems: by provider or `provider/id`: what of its settings makes it impossible to ask it.
-        retries: are told how a request failed; whether to make it again is decided after the run.
     """
 
     def __init__(
@@ -33,14 +31,14 @@ class ModelRequests:
         added: dict[str, StreamFn],
         given: StreamFn | None,
         problems: dict[str, str],
-        retries: Retries,
     ) -> None:
         self._catalog = catalog
         self._problems = problems
         self._client = client
         self._given = given
         self._added = added
-        self._retries = retries
+        self.failure: ProviderError | None = None
+        """How the last request failed, for whoever decides whether to make it again."""
 
     @property
     def asks_providers(self) -> bool:
@@ -51,14 +49,14 @@ class ModelRequests:
         self, model: Model, context: Context, options: StreamOptions
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """The agent's stream function."""
-        self._retries.failure = None
+        self.failure = None
         self._check(model.full_id)
         try:
             stream_fn = self._given or self._added.get(model.api) or self._client
             async for event in await resolved(stream_fn(model, context, options)):
                 yield masked_end(event)
         except ProviderError as error:
-            self._retries.failure = error
+            self.failure = error
             if isinstance(error, AuthError):
                 forget_key(self._catalog.provider(model.provider))
             raise masked_error(error) from None

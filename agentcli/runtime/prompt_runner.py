@@ -1,6 +1,7 @@
 """PromptRunner: runs a prompt until nothing automatic remains: the run, what fails in it, what was queued late."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -15,11 +16,12 @@ from agentcli.runtime.chosen_model import ChosenModel
 from agentcli.runtime.compaction.compactor import CompactionReason, Compactor
 from agentcli.runtime.events import AgentSettledEvent, NoticeEvent
 from agentcli.runtime.limits import Limits
+from agentcli.runtime.model_requests import ModelRequests
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.refused_images import RefusedImages
 from agentcli.runtime.repair import answer_open_calls, drop_failed_turn
-from agentcli.runtime.retries import Retries
+from agentcli.runtime.retry import Retry, too_long_a_wait
 from agentcli.runtime.user_commands import UserCommands
 from agentcli.tools.toolset import Toolset
 
@@ -37,7 +39,7 @@ class PromptRunner:
     Args:
         agent: runs the prompts.
         additions: know what a text stands for.
-        recorder, retries, compactor, model, images, limits: what is asked between requests.
+        recorder, requests, retry, compactor, model, images, limits: what is asked between requests.
         toolset: runs the user's commands.
     """
 
@@ -47,7 +49,8 @@ class PromptRunner:
         options: RuntimeOptions,
         additions: Additions,
         recorder: SessionRecorder,
-        retries: Retries,
+        requests: ModelRequests,
+        retry: Retry,
         compactor: Compactor,
         model: ChosenModel,
         images: RefusedImages,
@@ -62,7 +65,9 @@ class PromptRunner:
         """Whether settings were read, and so what is wrong with their home was told."""
         self._additions = additions
         self._recorder = recorder
-        self._retries = retries
+        self._requests = requests
+        self._retry = retry
+        self._retry_settings = options.settings.retry
         self._compactor = compactor
         self._model = model
         self._images = images
@@ -173,8 +178,7 @@ class PromptRunner:
             self._compactor.begin_prompt()
             if self._compactor.is_due(messages):
                 await self._compactor.run(CompactionReason.THRESHOLD, self._controller.signal, before_prompt=True)
-            await self._run(lambda prompts=messages: self.agent.prompt(prompts))
-            await self._retry()
+            await self._run_with_retries(lambda prompts=messages: self.agent.prompt(prompts))
             await self._recover_from_overflow()
             await self._recover_from_images()
             last = self.last_message
@@ -215,8 +219,7 @@ class PromptRunner:
                 if not signal.aborted:
                     await self.agent.emit(NoticeEvent(DOES_NOT_FIT))
                 return
-            await self._run(self.agent.continue_)
-            await self._retry()
+            await self._run_with_retries(self.agent.continue_)
 
     async def _recover_from_images(self) -> None:
         """If the server refused an image, leave it out, and make the request again."""
@@ -224,8 +227,7 @@ class PromptRunner:
             text = "the server refused an image, so the images so far are left out from now on"
             await self.agent.emit(NoticeEvent(text))
             drop_failed_turn(self.agent.state.messages)
-            await self._run(self.agent.continue_)
-            await self._retry()
+            await self._run_with_retries(self.agent.continue_)
 
     async def _run(self, start: Callable[[], asyncio.Task[None]]) -> None:
         run = start()
@@ -233,8 +235,24 @@ class PromptRunner:
             self.agent.abort(self._controller.signal.reason)
         await run
 
-    async def _retry(self) -> None:
-        await self._retries.run_until_done(self._controller.signal, lambda: self._run(self.agent.continue_))
+    async def _run_with_retries(self, start: Callable[[], asyncio.Task[None]]) -> None:
+        """Run; as long as the last answer is a failure that may pass, take it out of the context and ask again."""
+        await self._run(start)
+        signal = self._controller.signal
+        with contextlib.suppress(Aborted):
+            while (text := self._failure_text()) is not None and await self._retry.wait(
+                self._requests.failure, text, signal
+            ):
+                drop_failed_turn(self.agent.state.messages)
+                await self._run(self.agent.continue_)
+        if wait := too_long_a_wait(self._requests.failure, self._retry_settings):
+            await self.agent.emit(NoticeEvent(wait))
+        await self._retry.end(success=False, text=self._failure_text())
+
+    def _failure_text(self) -> str | None:
+        """How the last answer failed; None if it did not."""
+        last = self.last_message
+        return last.error_message or "" if last is not None and last.stop_reason == StopReason.ERROR else None
 
     def _abort(self, reason: str) -> None:
         self._controller.abort(reason)

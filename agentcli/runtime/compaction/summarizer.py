@@ -3,7 +3,6 @@
 A summary is whole or it is an error: what is empty, cut off or a tool call is never used, but paid for.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from typing import cast
@@ -14,15 +13,14 @@ from agentcli.agent.assistant_events import DoneEvent, ErrorEvent, StartEvent
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.emitter import Emit
 from agentcli.agent.errors import BadResponseError, ContextOverflowError, ProviderError, SessionError, UsageError
-from agentcli.agent.messages import AgentMessage, AssistantMessage, StopReason, Usage, UsageCost, text_of, user_message
+from agentcli.agent.messages import AgentMessage, AssistantMessage, StopReason, Usage, text_of, user_message
 from agentcli.agent.models import Model, clamp_thinking_level
 from agentcli.agent.partial import PartialMessage
 from agentcli.agent.streaming import resolved
 from agentcli.config.settings import RetrySettings
 from agentcli.runtime.compaction.summary_prompts import SYSTEM, UPDATE, summary_prompt
-from agentcli.runtime.events import RetryEndEvent, RetryStartEvent
 from agentcli.runtime.model_requests import ModelRequests
-from agentcli.runtime.retry import retry_delay
+from agentcli.runtime.retry import Retry
 from agentcli.sessions.compaction.text import conversation_parts, shorten, shorten_all, split_conversation
 from agentcli.sessions.ids import new_id
 from agentcli.sessions.session import Session
@@ -47,14 +45,14 @@ class Summarizer:
     Args:
         state: of the agent whose model and thinking level are used; nothing of it is changed.
         requests: ask the model. The offline pilot, if it is one of its providers, writes no summaries.
-        retry: how often a request that failed is made again.
+        settings: how often a request that failed is made again.
     """
 
-    def __init__(self, state: AgentState, requests: ModelRequests, emit: Emit, retry: RetrySettings) -> None:
+    def __init__(self, state: AgentState, requests: ModelRequests, emit: Emit, settings: RetrySettings) -> None:
         self._state = state
         self._requests = requests
         self.emit = emit
-        self.retry = retry
+        self._settings = settings
         self._spent = Usage()
         self._heard: AssistantMessage | PartialMessage | None = None
         """What has come of the answer to the last request."""
@@ -113,23 +111,16 @@ class Summarizer:
 
     async def _ask_again(self, prompt: str, signal: AbortSignal) -> str:
         """Ask, and again as often as the settings and the kind of failure allow."""
-        attempt = 0
+        retry = Retry(self._settings, self.emit)
         while True:
             try:
                 summary = await self._ask(prompt, signal)
             except ProviderError as error:
-                delay = retry_delay(error, attempt + 1, self.retry)
-                if delay is None:
-                    if attempt:
-                        await self.emit(RetryEndEvent(False, attempt, str(error)))
+                if not await retry.wait(error, str(error), signal):
+                    await retry.end(success=False, text=str(error))
                     raise
-                attempt += 1
-                await self.emit(RetryStartEvent(attempt, self.retry.max_retries, delay, str(error)))
-                with interruptible(signal):
-                    await asyncio.sleep(delay)
             else:
-                if attempt:
-                    await self.emit(RetryEndEvent(True, attempt))
+                await retry.end(success=True)
                 return summary
 
     async def _ask(self, prompt: str, signal: AbortSignal) -> str:
@@ -143,7 +134,7 @@ class Summarizer:
                 message = await self._last_message(stream)
         finally:
             if self._heard is not None:
-                self._spent = add_usage(self._spent, self._heard.usage)
+                self._spent = self._spent + self._heard.usage
         return _checked_text(message)
 
     async def _last_message(self, stream: AsyncIterator) -> AssistantMessage:
@@ -207,21 +198,3 @@ def _checked_text(message: AssistantMessage) -> str:
     if not text:
         raise ProviderError("the summary was empty", hint="try again, or another model")
     return text
-
-
-def add_usage(one: Usage, other: Usage) -> Usage:
-    cost = UsageCost(
-        one.cost.input + other.cost.input,
-        one.cost.output + other.cost.output,
-        one.cost.cache_read + other.cost.cache_read,
-        one.cost.cache_write + other.cost.cache_write,
-        one.cost.total + other.cost.total,
-    )
-    return Usage(
-        one.input + other.input,
-        one.output + other.output,
-        one.cache_read + other.cache_read,
-        one.cache_write + other.cache_write,
-        one.total_tokens + other.total_tokens,
-        cost,
-    )

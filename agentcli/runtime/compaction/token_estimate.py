@@ -72,7 +72,7 @@ class ContextTokens:
         size = estimate_tokens(self._shown(message))
         if isinstance(message, AssistantMessage) and message.stop_reason not in (StopReason.ERROR, StopReason.ABORTED):
             usage = message.usage
-            total = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
+            total = usage.counted
             guessed = fixed_tokens(system_prompt, tools) + self._raw
             # Of a context that was cut before this process began, the count says nothing.
             if total and not 0 < input_tokens(usage) < guessed * _CUT:
