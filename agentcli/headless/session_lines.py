@@ -46,7 +46,7 @@ def print_tree(session: Session, *, everything: bool, width: int | None = None) 
     from rich.text import Text
     from rich.tree import Tree
 
-    from agentcli.sessions.tree import describe, tree_lines
+    from agentcli.sessions.tree import tree_lines
 
     root = Tree(Text(one_line(session.name or session.id), style="bold"), guide_style="dim")
     nodes: dict[str | None, Tree] = {None: root}
@@ -59,7 +59,7 @@ def print_tree(session: Session, *, everything: bool, width: int | None = None) 
         text.append(" ● " if line.is_leaf else "   ", style="green")
         if line.label:
             text.append(f"[{one_line(line.label)}] ", style="yellow")
-        text.append(describe(entry), style="bold" if line.is_leaf else "" if line.on_path else "dim")
+        text.append(entry.describe(), style="bold" if line.is_leaf else "" if line.on_path else "dim")
         starts = line.parent_id in branching
         node = (nodes if starts else containers)[line.parent_id].add(text)
         nodes[entry.id] = node

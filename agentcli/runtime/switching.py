@@ -20,8 +20,8 @@ from agentcli.config.paths import sessions_folder
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
 from agentcli.runtime.session_choice import SessionChoice
-from agentcli.sessions.copying import branch_lines, fork_leaf
 from agentcli.sessions.codec import decode_entry
+from agentcli.sessions.copying import branch_lines, fork_leaf
 from agentcli.sessions.entries import MessageEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.repo import JsonlSessionRepo

@@ -5,6 +5,7 @@ came after. (An earlier one would bring back what later ones have summarised.) A
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import assert_never
 
 from msgspec import UNSET, Struct
 
@@ -12,9 +13,6 @@ from agentcli.agent.call_ids import with_own_ids
 from agentcli.agent.messages import (
     AgentMessage,
     AssistantMessage,
-    BranchSummaryMessage,
-    CompactionSummaryMessage,
-    CustomMessage,
 )
 from agentcli.sessions.entries import (
     ActiveToolsChangeEntry,
@@ -22,12 +20,13 @@ from agentcli.sessions.entries import (
     CompactionEntry,
     CustomEntry,
     CustomMessageEntry,
+    DataEntry,
     Entry,
+    MarkEntry,
     MessageEntry,
     ModelChangeEntry,
     ThinkingLevelChangeEntry,
 )
-from agentcli.sessions.ids import to_milliseconds
 
 EntryTransform = Callable[[list[Entry]], list[Entry]]
 EntryProjector = Callable[[CustomEntry, int, list[Entry]], list[AgentMessage]]
@@ -88,8 +87,10 @@ def build_session_context(
                 model = ModelChoice(entry.provider, entry.model_id, thinks)
             case ActiveToolsChangeEntry():
                 active_tool_names = list(entry.active_tool_names)
-            case _:
+            case CompactionEntry() | BranchSummaryEntry() | CustomMessageEntry() | DataEntry() | MarkEntry():
                 pass
+            case _:
+                assert_never(entry)
     entries = build_context_entries(path, options)
     latest = next((entry.id for entry in reversed(path) if isinstance(entry, CompactionEntry)), None)
     older = _ids_up_to(path, latest)
@@ -140,20 +141,14 @@ def _from_latest_compaction(path: Sequence[Entry]) -> list[Entry]:
 def entry_to_messages(
     entry: Entry, index: int, entries: list[Entry], options: SessionContextBuildOptions
 ) -> list[AgentMessage]:
-    """What one entry puts into the context."""
-    match entry:
-        case MessageEntry():
-            return [entry.message]
-        case CustomMessageEntry():
-            timestamp = to_milliseconds(entry.timestamp)
-            return [CustomMessage(entry.custom_type, entry.content, entry.display, entry.details, timestamp)]
-        case CompactionEntry():
-            timestamp = to_milliseconds(entry.timestamp)
-            summary = CompactionSummaryMessage(entry.summary, entry.tokens_before, timestamp)
-            return [summary, *(entry.retained_tail or [])]
-        case BranchSummaryEntry():
-            return [BranchSummaryMessage(entry.summary, entry.from_id, to_milliseconds(entry.timestamp))]
-        case CustomEntry() if entry.custom_type in options.entry_projectors:
-            return options.entry_projectors[entry.custom_type](entry, index, entries)
-        case _:
-            return []
+    """The messages that one entry adds to the context.
+
+    Args:
+        entry: the entry, one of those of the context.
+        index: where it is in `entries`.
+        entries: all entries of the context, for a projector.
+        options: with the projectors.
+    """
+    if isinstance(entry, CustomEntry) and (projector := options.entry_projectors.get(entry.custom_type)) is not None:
+        return projector(entry, index, entries)
+    return entry.to_messages()

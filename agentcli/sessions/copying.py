@@ -12,15 +12,8 @@ import msgspec
 
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import UserMessage
-from agentcli.sessions.entries import (
-    EntryHead,
-    LabelEntry,
-    MessageEntry,
-    SessionHeader,
-    SessionInfoEntry,
-    encode_line,
-    first_record,
-)
+from agentcli.sessions.codec import encode_line, first_record
+from agentcli.sessions.entries import EntryHead, LabelEntry, MessageEntry, SessionHeader, SessionInfoEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, give_name, storage_error
 from agentcli.sessions.storage.storage import SessionStorage

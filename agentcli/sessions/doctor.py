@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
 from agentcli.sessions.call_repair import shared_calls, unanswered_calls, with_distinct_calls
+from agentcli.sessions.codec import DAMAGED
 from agentcli.sessions.copying import lines_of, publish
-from agentcli.sessions.entries import DAMAGED, EntryHead, UnknownEntry
+from agentcli.sessions.entries import EntryHead, UnknownEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, storage_error
 from agentcli.sessions.storage.line_scan import ScannedLine, scan_lines

@@ -1,25 +1,49 @@
 """Entries: the lines of a session. Each has an id and a parent; together they are a tree, and none is ever rewritten.
 
-The first line of a file is the header. Entries are told apart by `type`; one that this version does not know stays in
-the file and in the tree as an `UnknownEntry`. What is data only is kept out of the garbage collector (`gc=False`): it
-holds no circles, and a long session has hundreds of thousands of them.
+A kind of entry is declared here, once: its fields, its role, and what its role leaves open. A role says whether the
+entry moves the leaf, what it adds to the model's context, and where it is shown:
+
+    role            moves the leaf  in the context   in exports          members of the kind itself
+    ContextEntry    yes             `to_messages()`  as its messages     `kind`, `describe`, `text`, `to_messages`
+    SettingEntry    yes             as a setting     as a line (HTML)    `describe`; a case in `context`
+    DataEntry       yes             no               as a line (HTML)    `describe`
+    MarkEntry       no              no               no                  `describe`
+
+A new kind is a class here, its name in `KnownEntry`, and a method of `Session` that appends it. Consumers call the
+members on the union or match it with `assert_never`, so the type checker names what is missing.
+
+The first line of a file is the header. An entry of a type that this version does not know stays in the file and in the
+tree as an `UnknownEntry`. Entries are plain data without reference cycles, so the garbage collector does not track them
+(`gc=False`): a long session has hundreds of thousands.
 """
 
-from typing import Any
+from enum import StrEnum
+from typing import Any, ClassVar, get_args
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from agentcli.agent.json_bytes import json_bytes
-from agentcli.agent.messages import AgentMessage, Usage, UserContent, UserMessage
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    ToolResultMessage,
+    Usage,
+    UserContent,
+    UserMessage,
+    text_of,
+)
+from agentcli.agent.text import one_line
+from agentcli.sessions.ids import to_milliseconds
+from agentcli.sessions.message_text import describe_message, message_text
 
 VERSION = 3
 
-BOM = b"\xef\xbb\xbf"
-"""What some editors put before the header."""
-
 
 class SessionHeader(Struct, frozen=True, kw_only=True, tag_field="type", tag="session"):
+    """The first line of a session file."""
+
     version: int = VERSION
     id: str
     timestamp: str
@@ -29,66 +53,198 @@ class SessionHeader(Struct, frozen=True, kw_only=True, tag_field="type", tag="se
     metadata: dict[str, Any] = {}
 
 
-class MessageEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="message"):
+class EntryKind(StrEnum):
+    """How an entry appears to a user who looks for a place in the tree."""
+
+    PROMPT = "prompt"
+    ANSWER = "answer"
+    """Of the model, with some text, or without any calls."""
+    CALLS = "calls"
+    """Of the model, only calls of tools."""
+    RESULT = "result"
+    """Of a tool."""
+    SUMMARY = "summary"
+    """Of what was compacted, or of a branch that was left."""
+    OTHER = "other"
+    """Another message: a command that the user ran, one of an extension."""
+    SETTING = "setting"
+    """A change of model, thinking level or tools; an extension's data; a type that this version does not know."""
+    MARK = "mark"
+    """A label, a name or a move, which is no place in the conversation."""
+
+
+class TreeEntry(Struct, frozen=True, kw_only=True, gc=False):
+    """The place of an entry in the tree, and when it was appended."""
+
     id: str
     parent_id: str | None = None
     timestamp: str
+    """ISO 8601 UTC."""
+
+
+class ContextEntry(Struct, frozen=True, gc=False):
+    """Role: part of the conversation that the model reads."""
+
+    moves_leaf: ClassVar[bool] = True
+
+
+class _OutsideContext(Struct, frozen=True, gc=False):
+    def text(self) -> str:
+        """The text of the entry as it is: none."""
+        return ""
+
+    def to_messages(self) -> list[AgentMessage]:
+        """The messages that the entry adds to the context: none."""
+        return []
+
+
+class SettingEntry(_OutsideContext, frozen=True, gc=False):
+    """Role: changes how the conversation continues from here on; `context.SessionContext` has a field for it."""
+
+    moves_leaf: ClassVar[bool] = True
+    kind: ClassVar[EntryKind] = EntryKind.SETTING
+
+
+class DataEntry(_OutsideContext, frozen=True, gc=False):
+    """Role: data at a place of the conversation, which the model does not read."""
+
+    moves_leaf: ClassVar[bool] = True
+    kind: ClassVar[EntryKind] = EntryKind.SETTING
+
+
+class MarkEntry(_OutsideContext, frozen=True, gc=False):
+    """Role: says something about the session or one of its entries. The conversation never continues from one."""
+
+    moves_leaf: ClassVar[bool] = False
+    kind: ClassVar[EntryKind] = EntryKind.MARK
+
+
+class MessageEntry(TreeEntry, ContextEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="message"):
+    """A message of the conversation."""
+
     message: AgentMessage
+
+    @property
+    def kind(self) -> EntryKind:
+        """By the message's role; of an answer, by whether it has text."""
+        match self.message:
+            case UserMessage():
+                return EntryKind.PROMPT
+            case AssistantMessage(content=content, tool_calls=calls):
+                return EntryKind.CALLS if calls and not text_of(content).strip() else EntryKind.ANSWER
+            case ToolResultMessage():
+                return EntryKind.RESULT
+            case _:
+                return EntryKind.OTHER
+
+    def describe(self) -> str:
+        """The message as one printable line."""
+        return describe_message(self.message)
+
+    def text(self) -> str:
+        """The text of the message as it is."""
+        return message_text(self.message)
+
+    def to_messages(self) -> list[AgentMessage]:
+        """The message itself."""
+        return [self.message]
 
 
 class ThinkingLevelChangeEntry(
-    Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="thinking_level_change"
+    TreeEntry,
+    SettingEntry,
+    frozen=True,
+    kw_only=True,
+    gc=False,
+    tag_field="type",
+    tag="thinking_level_change",
 ):
-    """What is wanted from here on. Of that, each model does what it can."""
+    """The thinking level that is wanted from here on; each model does of it what it can."""
 
-    id: str
-    parent_id: str | None = None
-    timestamp: str
     thinking_level: str
 
+    def describe(self) -> str:
+        """The level as one printable line."""
+        return one_line(f"thinking: {self.thinking_level}")
 
-class ModelChangeEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="model_change"):
-    id: str
-    parent_id: str | None = None
-    timestamp: str
+
+class ModelChangeEntry(
+    TreeEntry, SettingEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="model_change"
+):
+    """The model that answers from here on."""
+
     provider: str
     model_id: str
     thinks: bool | UnsetType = UNSET
-    """Of a model that no list describes: whether it was said to be able to think."""
+    """Whether the user declared that the model can think; for one that no list describes."""
+
+    def describe(self) -> str:
+        """The model as one printable line."""
+        return one_line(f"model: {self.provider}/{self.model_id}")
 
 
-class ActiveToolsChangeEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="active_tools_change"):
-    id: str
-    parent_id: str | None = None
-    timestamp: str
+class ActiveToolsChangeEntry(
+    TreeEntry, SettingEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="active_tools_change"
+):
+    """The tools that are on from here on."""
+
     active_tool_names: list[str]
+
+    def describe(self) -> str:
+        """The tools as one printable line."""
+        return one_line(f"tools: {', '.join(self.active_tool_names)}")
 
 
 class CompactionEntry(
-    Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag="compaction"
+    TreeEntry, ContextEntry, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag="compaction"
 ):
-    id: str
-    parent_id: str | None
-    timestamp: str
+    """A summary that replaces what came before it in the context."""
+
+    kind: ClassVar[EntryKind] = EntryKind.SUMMARY
+    parent_id: str | None  # pyright: ignore[reportGeneralTypeIssues]  # no default: it is always written
     summary: str
     first_kept_entry_id: str | None = None
     """From here on the entries before this one stay in the context."""
     tokens_before: int = 0
+    """Estimate of the context's size before."""
     retained_tail: list[AgentMessage] | None = None
-    """What stays in the context instead of entries from `first_kept_entry_id` on."""
+    """Messages that stay in the context instead of the entries from `first_kept_entry_id` on."""
     details: Any = None
     usage: Usage | None = None
+    """Of the requests for the summary."""
     from_hook: bool = False
+    """Whether an extension wrote the summary."""
     kept_prompt_id: str | None = None
     """The entry of the newest prompt, if it stays in the context although it lies before the first kept entry."""
 
+    def describe(self) -> str:
+        """The size and the summary as one printable line."""
+        return one_line(f"compaction of {self.tokens_before:,} tokens: {self.summary}")
+
+    def text(self) -> str:
+        """The summary as it is."""
+        return self.summary
+
+    def to_messages(self) -> list[AgentMessage]:
+        """The summary, and the retained tail if there is one."""
+        summary = CompactionSummaryMessage(self.summary, self.tokens_before, to_milliseconds(self.timestamp))
+        return [summary, *(self.retained_tail or [])]
+
 
 class BranchSummaryEntry(
-    Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag_field="type", tag="branch_summary"
+    TreeEntry,
+    ContextEntry,
+    frozen=True,
+    kw_only=True,
+    gc=False,
+    omit_defaults=True,
+    tag_field="type",
+    tag="branch_summary",
 ):
-    id: str
+    """A summary of a branch that was left, at the place where the conversation continues."""
+
+    kind: ClassVar[EntryKind] = EntryKind.SUMMARY
     parent_id: str | None
-    timestamp: str
     from_id: str
     """The branch point: where the summarised branch leaves this one."""
     summary: str
@@ -96,64 +252,102 @@ class BranchSummaryEntry(
     """The leaf that was left."""
     details: Any = None
     usage: Usage | None = None
+    """Of the requests for the summary."""
     from_hook: bool = False
+    """Whether an extension wrote the summary."""
+
+    def describe(self) -> str:
+        """The summary as one printable line."""
+        return one_line(f"branch summary: {self.summary}")
+
+    def text(self) -> str:
+        """The summary as it is."""
+        return self.summary
+
+    def to_messages(self) -> list[AgentMessage]:
+        """The summary."""
+        return [BranchSummaryMessage(self.summary, self.from_id, to_milliseconds(self.timestamp))]
 
 
-class CustomEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="custom"):
-    """An extension's own data; not in the context."""
+class CustomEntry(TreeEntry, DataEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="custom"):
+    """An extension's own data. In the context only if a projector makes messages of it."""
 
-    id: str
-    parent_id: str | None = None
-    timestamp: str
     custom_type: str
     data: Any = None
 
+    def describe(self) -> str:
+        """The type as one printable line."""
+        return one_line(f"({self.custom_type})")
 
-class CustomMessageEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="custom_message"):
-    """An extension's own message; in the context."""
 
-    id: str
-    parent_id: str | None = None
-    timestamp: str
+class CustomMessageEntry(
+    TreeEntry, ContextEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="custom_message"
+):
+    """An extension's own message."""
+
+    kind: ClassVar[EntryKind] = EntryKind.OTHER
     custom_type: str
     content: str | list[UserContent]
     details: Any = None
     display: bool = True
+    """Whether users see it."""
+
+    def describe(self) -> str:
+        """The type and the text as one printable line."""
+        return one_line(f"{self.custom_type}: {text_of(self.content)}")
+
+    def text(self) -> str:
+        """The text of the message as it is."""
+        return text_of(self.content)
+
+    def to_messages(self) -> list[AgentMessage]:
+        """The message, which the model reads as the user's."""
+        timestamp = to_milliseconds(self.timestamp)
+        return [CustomMessage(self.custom_type, self.content, self.display, self.details, timestamp)]
 
 
-class LabelEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="label"):
-    """A name for a place in the tree; None takes it away."""
+class LabelEntry(TreeEntry, MarkEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="label"):
+    """A name for an entry; None removes it."""
 
-    id: str
-    parent_id: str | None = None
-    timestamp: str
     target_id: str
     label: str | None = None
 
+    def describe(self) -> str:
+        """The label as one printable line."""
+        return one_line(f"label: {self.label or '(taken away)'}")
 
-class SessionInfoEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="session_info"):
-    id: str
-    parent_id: str | None = None
-    timestamp: str
+
+class SessionInfoEntry(TreeEntry, MarkEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="session_info"):
+    """The name of the session; None removes it."""
+
     name: str | None = None
 
+    def describe(self) -> str:
+        """The name as one printable line."""
+        return one_line(f"name: {self.name or '(taken away)'}")
 
-class LeafEntry(Struct, frozen=True, kw_only=True, gc=False, tag_field="type", tag="leaf"):
-    """The conversation moves to a place in the tree; None is before its first entry."""
 
-    id: str
-    parent_id: str | None = None
-    timestamp: str
+class LeafEntry(TreeEntry, MarkEntry, frozen=True, kw_only=True, gc=False, tag_field="type", tag="leaf"):
+    """The conversation moves to another entry; None is before the first."""
+
     target_id: str | None = None
 
+    def describe(self) -> str:
+        """The target as one printable line."""
+        return one_line(f"moved to {self.target_id or 'the beginning'}")
 
-class UnknownEntry(Struct, frozen=True, kw_only=True, gc=False):
-    """An entry of a kind, or with a field, that this version cannot read. Its line is kept as it is."""
+
+class UnknownEntry(DataEntry, frozen=True, kw_only=True, gc=False):
+    """An entry of a type, or with a field, that this version cannot read. Its line is kept as it is."""
 
     type: str
     id: str
     parent_id: str | None = None
     timestamp: str = ""
+
+    def describe(self) -> str:
+        """The type as one printable line."""
+        return one_line(f"({self.type})")
 
 
 KnownEntry = (
@@ -171,93 +365,30 @@ KnownEntry = (
 )
 Entry = KnownEntry | UnknownEntry
 
-DAMAGED = "damaged"
-"""The `type` of an entry whose place in the tree can be read, and nothing else."""
+_KINDS: tuple[type[KnownEntry], ...] = get_args(KnownEntry)
 
-OFF_TREE = frozenset({"label", "session_info", "leaf"})
-"""Types of entries that do not move the leaf: nothing goes on from them."""
+OFF_TREE = frozenset(str(kind.__struct_config__.tag) for kind in _KINDS if not kind.moves_leaf)
+"""Types of entries that do not move the leaf."""
 
 
 class EntryHead(Struct, frozen=True, gc=False):
-    """As much of a line as its place in the tree needs."""
+    """The part of an entry that the tree needs: its type and its place."""
 
     type: str
     id: str
     parent_id: str | None = None
 
 
-_entry_decoder = msgspec.json.Decoder(KnownEntry)
-_head_decoder = msgspec.json.Decoder(EntryHead)
-_unknown_decoder = msgspec.json.Decoder(UnknownEntry)
-_header_decoder = msgspec.json.Decoder(SessionHeader)
-
-
-def decode_header(line: bytes) -> SessionHeader | None:
-    """The header that a file's first line begins with, or None if there is none."""
-    try:
-        return _header_decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        first = first_record(line)
-        return decode_header(first) if first != line else None
-
-
-def first_record(line: bytes) -> bytes:
-    """The record that a line begins with: without a byte order mark, and without what ran into it."""
-    line = line.removeprefix(BOM)
-    try:
-        msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        from agentcli.sessions.storage.line_parts import records_of  # for those who have such a line
-
-        return next(iter(records_of(line)), line) if line.startswith(b"{") else line
-    return line
-
-
-def decode_head(line: bytes) -> EntryHead | None:
-    """The head of an entry, or None if the line is none."""
-    try:
-        return _head_decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-def decode_entry(line: bytes, head: EntryHead | None = None) -> Entry:
-    """An entry whose head could be decoded.
-
-    Args:
-        head: the entry's place in the tree, where that differs from what the line says, and all that is left of the
-            entry if the rest of the line is damaged.
-    """
-    try:
-        entry: Entry = _entry_decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        if (first := first_record(line)) != line:
-            return decode_entry(first, head)
-        entry = _decode_unknown(line, head)
-    if head is not None and (entry.id != head.id or entry.parent_id != head.parent_id):
-        entry = msgspec.structs.replace(entry, id=head.id, parent_id=head.parent_id)
-    return entry
-
-
-def _decode_unknown(line: bytes, head: EntryHead | None) -> UnknownEntry:
-    try:
-        return _unknown_decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        if head is None:
-            raise
-        return UnknownEntry(type=DAMAGED, id=head.id, parent_id=head.parent_id)
-
-
-def is_said_by_user(entry: Entry) -> bool:
-    """Whether it is a message of the user: with the first one a session is worth a file."""
-    return isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)
+def type_of(entry: Entry) -> str:
+    """The `type` in the entry's line."""
+    return entry.type if isinstance(entry, UnknownEntry) else str(entry.__struct_config__.tag)
 
 
 def head_of(entry: Entry) -> EntryHead:
-    type = entry.type if isinstance(entry, UnknownEntry) else str(entry.__struct_config__.tag)
-    return EntryHead(type, entry.id, entry.parent_id)
+    """The head of an entry."""
+    return EntryHead(type_of(entry), entry.id, entry.parent_id)
 
 
-def encode_line(record: SessionHeader | Entry) -> bytes:
-    """One line, newline included: valid UTF-8, whatever the record holds."""
-    return json_bytes(record) + b"\n"
+def is_user_message(entry: Entry) -> bool:
+    """Whether it is a message of the user; a session gets its file with the first one."""
+    return isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)

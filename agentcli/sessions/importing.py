@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from agentcli.agent.errors import SessionError
 from agentcli.files.reading import FileProblem, open_file
-from agentcli.sessions.entries import SessionHeader, first_record
+from agentcli.sessions.codec import first_record, parts_of
+from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.formats import is_foreign, translate
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.storage.jsonl_storage import HEADER_BYTES, storage_error
-from agentcli.sessions.storage.line_parts import parts_of
 
 
 class Import(Struct, frozen=True):

@@ -11,17 +11,8 @@ from msgspec import Struct
 from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
 from agentcli.agent.text import one_line
 from agentcli.files.reading import open_file
-from agentcli.sessions.entries import (
-    BOM,
-    EntryHead,
-    MessageEntry,
-    SessionHeader,
-    SessionInfoEntry,
-    decode_entry,
-    decode_head,
-    decode_header,
-    first_record,
-)
+from agentcli.sessions.codec import BOM, decode_entry, decode_head, decode_header, first_record
+from agentcli.sessions.entries import EntryHead, MessageEntry, SessionHeader, SessionInfoEntry
 from agentcli.sessions.ids import to_milliseconds
 
 HEAD_BYTES = 1 << 14
@@ -103,7 +94,7 @@ def _first_message(head: bytes) -> str:
 
 
 def _records(line: bytes) -> list[tuple[bytes, EntryHead | None]]:
-    from agentcli.sessions.storage.line_parts import records_of  # for those who have such a line
+    from agentcli.sessions.codec import records_of  # for those who have such a line
 
     return [(record, decode_head(record)) for record in records_of(line)]
 

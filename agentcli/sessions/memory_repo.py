@@ -5,8 +5,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
+from agentcli.sessions.codec import decode_entry
 from agentcli.sessions.copying import branch_lines, fork_leaf
-from agentcli.sessions.entries import SessionHeader, decode_entry
+from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.memory_storage import InMemorySessionStorage

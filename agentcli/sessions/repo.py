@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
 from agentcli.files.reading import open_file
+from agentcli.sessions.codec import decode_entry
 from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
-from agentcli.sessions.entries import SessionHeader, decode_entry, is_said_by_user
+from agentcli.sessions.entries import SessionHeader, is_user_message
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.listing import SessionInfo, read_cwd, read_info
 from agentcli.sessions.session import Session
@@ -97,7 +98,7 @@ class JsonlSessionRepo:
         parent = storage.path if isinstance(storage, JsonlSessionStorage) and storage.path.exists() else None
         header = replace(self._new_header(cwd, parent), metadata=storage.header.metadata)
         lines = list(branch_lines(storage, leaf_id))
-        if leaf_id is not None and any(is_said_by_user(entry) for entry in source.get_branch(leaf_id)):
+        if leaf_id is not None and any(is_user_message(entry) for entry in source.get_branch(leaf_id)):
             publish(self._path_of(header), header, lines)
             return self.open(self._path_of(header))
         session = Session(JsonlSessionStorage.create(self._path_of(header), header))
@@ -232,7 +233,7 @@ class JsonlSessionRepo:
 
 
 def _is_ours(path: Path) -> bool:
-    from agentcli.sessions.formats import is_foreign
+    from agentcli.sessions.codec import is_foreign
 
     with open_file(path) as file:
         return not is_foreign(file.readline(1 << 16), file.readline(1 << 16))

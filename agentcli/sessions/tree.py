@@ -1,39 +1,10 @@
-"""Tree: a session's entries in the order in which a tree is drawn, each once, with a line that says what it is."""
+"""Tree: a session's entries in the order in which a tree is drawn, each once."""
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
 
-from agentcli.agent.convert import convert_message
-from agentcli.agent.messages import (
-    AgentMessage,
-    AssistantMessage,
-    BashExecutionMessage,
-    BranchSummaryMessage,
-    CompactionSummaryMessage,
-    CustomMessage,
-    ToolResultMessage,
-    UserMessage,
-    text_of,
-)
-from agentcli.agent.text import one_line
-from agentcli.sessions.entries import (
-    OFF_TREE,
-    ActiveToolsChangeEntry,
-    BranchSummaryEntry,
-    CompactionEntry,
-    CustomEntry,
-    CustomMessageEntry,
-    Entry,
-    EntryHead,
-    LabelEntry,
-    LeafEntry,
-    MessageEntry,
-    ModelChangeEntry,
-    SessionInfoEntry,
-    ThinkingLevelChangeEntry,
-)
+from agentcli.sessions.entries import OFF_TREE, EntryHead
 from agentcli.sessions.storage.storage import SessionStorage
 
 
@@ -93,75 +64,3 @@ def _children(storage: SessionStorage, everything: bool) -> dict[str | None, lis
             parent = instead[parent]
         children.setdefault(parent, []).append(head)
     return children
-
-
-def describe(entry: Entry) -> str:
-    """An entry as one printable line."""
-    match entry:
-        case MessageEntry():
-            return describe_message(entry.message)
-        case CompactionEntry():
-            return one_line(f"compaction of {entry.tokens_before:,} tokens: {entry.summary}")
-        case BranchSummaryEntry():
-            return one_line(f"branch summary: {entry.summary}")
-        case ModelChangeEntry():
-            return one_line(f"model: {entry.provider}/{entry.model_id}")
-        case ThinkingLevelChangeEntry():
-            return one_line(f"thinking: {entry.thinking_level}")
-        case ActiveToolsChangeEntry():
-            return one_line(f"tools: {', '.join(entry.active_tool_names)}")
-        case CustomMessageEntry():
-            return one_line(f"{entry.custom_type}: {text_of(entry.content)}")
-        case CustomEntry():
-            return one_line(f"({entry.custom_type})")
-        case LabelEntry():
-            return one_line(f"label: {entry.label or '(taken away)'}")
-        case SessionInfoEntry():
-            return one_line(f"name: {entry.name or '(taken away)'}")
-        case LeafEntry():
-            return one_line(f"moved to {entry.target_id or 'the beginning'}")
-        case _:
-            return one_line(f"({entry.type})")
-
-
-def describe_message(message: AgentMessage) -> str:
-    match message:
-        case UserMessage():
-            return one_line(f"user: {text_of(message.content) or '(image)'}")
-        case AssistantMessage():
-            calls = " ".join(f"● {call.name}({call_arguments(call.arguments)})" for call in message.tool_calls)
-            failed = f"✗ {message.error_message}" if message.error_message else ""
-            return one_line(" ".join(part for part in ("assistant:", text_of(message.content), calls, failed) if part))
-        case ToolResultMessage():
-            mark = "✗ " if message.is_error else ""
-            return one_line(f"{mark}{message.tool_name}: {text_of(message.content)}")
-        case BashExecutionMessage():
-            return one_line(f"$ {message.command}")
-        case _:
-            converted = convert_message(message)
-            return one_line(f"{message.role}: {text_of(converted.content) if converted else ''}")
-
-
-def full_text(entry: Entry) -> str:
-    """What an entry says, as it is; empty for one that says nothing (calls, changes of settings, marks)."""
-    match entry:
-        case MessageEntry(message=BashExecutionMessage() as message):
-            return f"$ {message.command}\n{message.output}"
-        case MessageEntry(message=CompactionSummaryMessage() | BranchSummaryMessage() as message):
-            return message.summary
-        case MessageEntry(
-            message=UserMessage() | AssistantMessage() | ToolResultMessage() | CustomMessage() as message
-        ):
-            return text_of(message.content)
-        case CompactionEntry() | BranchSummaryEntry():
-            return entry.summary
-        case CustomMessageEntry():
-            return text_of(entry.content)
-        case _:
-            return ""
-
-
-def call_arguments(arguments: dict) -> str:
-    """A call's arguments as `name="value"`, short."""
-    pairs = (f"{name}={msgspec.json.encode(value).decode()}" for name, value in arguments.items())
-    return one_line(", ".join(pairs), 160)

@@ -19,7 +19,7 @@ from agentcli.headless.stdout_writer import StdoutWriter
 from agentcli.providers.scripted import Step
 from agentcli.runtime.runtime import Runtime
 from agentcli.runtime.switching import clone_session
-from agentcli.sessions.entries import encode_line
+from agentcli.sessions.codec import encode_line
 from tests.runtime.conftest import Make, make
 from tests.runtime.test_compaction import SMALL, with_window
 

@@ -20,6 +20,7 @@ from agentcli.sessions.entries import (
     CustomEntry,
     CustomMessageEntry,
     Entry,
+    EntryKind,
     LabelEntry,
     LeafEntry,
     MessageEntry,
@@ -27,8 +28,6 @@ from agentcli.sessions.entries import (
     SessionInfoEntry,
     UnknownEntry,
 )
-from agentcli.sessions.entry_kind import EntryKind, kind_of
-from agentcli.sessions.tree import describe, full_text
 
 BASE = {"id": "1", "parent_id": None, "timestamp": "2026-01-01T00:00:00.000Z"}
 CALL = ToolCall("c", "bash", {"command": "ls"})
@@ -62,10 +61,10 @@ def message(message: AgentMessage) -> MessageEntry:
     ],
 )
 def test_every_entry_is_of_a_kind_and_says_something_on_one_line(entry: Entry, kind: EntryKind, text: str) -> None:
-    assert kind_of(entry) is kind
-    assert full_text(entry) == text
-    assert describe(entry).strip() and "\n" not in describe(entry)
+    assert entry.kind is kind
+    assert entry.text() == text
+    assert entry.describe().strip() and "\n" not in entry.describe()
 
 
 def test_a_command_of_the_person_is_described_by_itself() -> None:
-    assert describe(message(BashExecutionMessage("make\ntest", "ok", exclude_from_context=True))) == "$ make test"
+    assert message(BashExecutionMessage("make\ntest", "ok", exclude_from_context=True)).describe() == "$ make test"

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcli.sessions.entries import EntryHead
-from agentcli.sessions.entry_kind import EntryKind
+from agentcli.sessions.entries import EntryHead, EntryKind
 from agentcli.sessions.tree import TreeLine
 from agentcli.tui.painting.tree_view import TreeFilter, TreeView
 

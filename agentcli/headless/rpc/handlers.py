@@ -237,7 +237,7 @@ async def _get_entries(rpc: RpcSession, command: ask.GetEntries) -> data.Entries
 
 @_handles
 async def _get_tree(rpc: RpcSession, command: ask.GetTree) -> data.Tree:
-    from agentcli.sessions.tree import describe, tree_lines
+    from agentcli.sessions.tree import tree_lines
 
     storage = rpc.runtime.session.storage
     lines = list(tree_lines(storage, everything=command.everything))
@@ -246,7 +246,7 @@ async def _get_tree(rpc: RpcSession, command: ask.GetTree) -> data.Tree:
             id=line.head.id,
             parent_id=line.parent_id,
             type=line.head.type,
-            text=describe(entry),
+            text=entry.describe(),
             label=line.label,
             depth=line.depth,
             on_path=line.on_path,

@@ -19,8 +19,7 @@ from agentcli.agent.messages import (
 )
 from agentcli.sessions.compaction.files import FileLists, files_of
 from agentcli.sessions.compaction.token_estimate import estimate_all
-from agentcli.sessions.context import SessionContextBuildOptions, entry_to_messages
-from agentcli.sessions.entries import CompactionEntry, Entry
+from agentcli.sessions.entries import BranchSummaryEntry, CompactionEntry, Entry
 
 
 class CompactionPlan(Struct, frozen=True):
@@ -113,7 +112,6 @@ def _items(
     path: Sequence[Entry], previous: CompactionEntry | None, shown: Callable[[AgentMessage], AgentMessage]
 ) -> list[_Item]:
     """What is in the context after the summary of the previous compaction, oldest first."""
-    options = SessionContextBuildOptions()
     start = place = 0
     items: list[_Item] = []
     if previous is not None:
@@ -125,7 +123,7 @@ def _items(
             items = [_Item(None, [message], estimate_all([shown(message)])) for message in previous.retained_tail]
     for entry in [*_prompt_kept_by(previous, path[:start]), *path[start:]]:
         if not isinstance(entry, CompactionEntry):
-            messages = entry_to_messages(entry, 0, [], options)
+            messages = entry.to_messages()
             items.append(_Item(entry.id, messages, estimate_all(map(shown, messages))))
     return items
 
@@ -227,7 +225,7 @@ def _messages(items: Sequence[_Item]) -> list[AgentMessage]:
 
 
 def _details(path: Sequence[Entry]) -> list[object]:
-    return [getattr(entry, "details", None) for entry in path if getattr(entry, "summary", None) is not None]
+    return [entry.details for entry in path if isinstance(entry, CompactionEntry | BranchSummaryEntry)]
 
 
 def _calls(message: AgentMessage) -> list:

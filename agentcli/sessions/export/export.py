@@ -1,8 +1,8 @@
 """Export: a session in a form for others to read, or to take elsewhere."""
 
 from agentcli.agent.errors import UsageError
+from agentcli.sessions.codec import encode_line
 from agentcli.sessions.copying import branch_lines
-from agentcli.sessions.entries import encode_line
 from agentcli.sessions.session import Session
 
 FORMATS = ("html", "markdown", "jsonl")

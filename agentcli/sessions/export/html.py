@@ -26,10 +26,10 @@ from agentcli.agent.messages import (
     UserMessage,
 )
 from agentcli.agent.text import one_line, printable
-from agentcli.sessions.context import SessionContextBuildOptions, entry_to_messages
-from agentcli.sessions.entries import Entry
+from agentcli.sessions.entries import Entry, MessageEntry, type_of
+from agentcli.sessions.message_text import call_arguments
 from agentcli.sessions.session import Session
-from agentcli.sessions.tree import call_arguments, describe, tree_lines
+from agentcli.sessions.tree import tree_lines
 
 TEMPLATES = Path(__file__).with_name("templates")
 _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -99,7 +99,7 @@ def _lines(session: Session) -> Iterator[dict[str, Any]]:
             "depth": min(line.depth, 40),
             "kind": _kind(entry),
             "title": re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", _kind(entry)).lower(),
-            "summary": describe(entry),
+            "summary": entry.describe(),
             "on_path": line.on_path,
             "is_leaf": line.is_leaf,
             "label": one_line(line.label or ""),
@@ -109,18 +109,17 @@ def _lines(session: Session) -> Iterator[dict[str, Any]]:
 
 
 def _kind(entry: Entry) -> str:
-    role = getattr(getattr(entry, "message", None), "role", None)
-    return role or str(getattr(entry, "type", None) or entry.__struct_config__.tag)
+    return entry.message.role if isinstance(entry, MessageEntry) else type_of(entry)
 
 
 def _blocks(entry: Entry) -> Iterator[dict[str, Any]]:
     shown = False
-    for message in entry_to_messages(entry, 0, [], SessionContextBuildOptions()):
+    for message in entry.to_messages():
         for block in _message(message):
             shown = True
             yield block
     if not shown:
-        yield {"is": "note", "text": describe(entry)}
+        yield {"is": "note", "text": entry.describe()}
 
 
 def _message(message: AgentMessage) -> Iterator[dict[str, Any]]:

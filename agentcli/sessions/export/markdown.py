@@ -17,17 +17,15 @@ from agentcli.agent.messages import (
     UserMessage,
 )
 from agentcli.agent.text import one_line, printable
-from agentcli.sessions.context import SessionContextBuildOptions, entry_to_messages
 from agentcli.sessions.session import Session
 
 
 def to_markdown(session: Session) -> str:
     """The active branch from its root, compacted parts included."""
-    options = SessionContextBuildOptions()
     title = one_line(session.name or "Session") if session.name else f"Session {session.id}"
     parts = [f"# {title}", f"{session.header.timestamp}, in `{one_line(session.header.cwd)}`"]
     for entry in session.get_branch():
-        for message in entry_to_messages(entry, 0, [], options):
+        for message in entry.to_messages():
             parts += _message(message)
     return "\n\n".join(parts) + "\n"
 

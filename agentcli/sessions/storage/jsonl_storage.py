@@ -15,18 +15,8 @@ from pathlib import Path
 
 from agentcli.agent.errors import SessionError
 from agentcli.files.reading import OPEN_FLAGS, FileProblem, open_file, require_regular
-from agentcli.sessions.entries import (
-    Entry,
-    SessionHeader,
-    SessionInfoEntry,
-    decode_entry,
-    decode_header,
-    encode_line,
-    first_record,
-    head_of,
-    is_said_by_user,
-)
-from agentcli.sessions.formats import is_foreign
+from agentcli.sessions.codec import decode_entry, decode_header, encode_line, first_record, is_foreign
+from agentcli.sessions.entries import Entry, SessionHeader, SessionInfoEntry, head_of, is_user_message
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.storage.line_scan import ScannedLine, scan_lines
 from agentcli.sessions.storage.lock import SessionLock
@@ -181,7 +171,7 @@ class JsonlSessionStorage(SessionStorage):
         if self._read_only:
             raise SessionError("storage", f"the session {self.path} was opened for reading only")
         if self._is_new:
-            if not is_said_by_user(entry):
+            if not is_user_message(entry):
                 self._waiting[entry.id] = entry
                 return
             self._make_file()

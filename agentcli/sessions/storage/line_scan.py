@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agentcli.sessions.entries import BOM, EntryHead, decode_head
+from agentcli.sessions.codec import BOM, decode_head
+from agentcli.sessions.entries import EntryHead
 
 if TYPE_CHECKING:
-    from agentcli.sessions.storage.line_parts import LinePart
+    from agentcli.sessions.codec import LinePart
 
 CHUNK = 1 << 20
 
@@ -97,7 +98,7 @@ def _scan_odd(line: bytes, offset: int, *, has_newline: bool) -> Iterator[Scanne
     head = decode_head(line.strip())
     parts: list[LinePart] = []
     if head is None:
-        from agentcli.sessions.storage.line_parts import parts_of  # for those who have such a line
+        from agentcli.sessions.codec import parts_of  # for those who have such a line
 
         parts = parts_of(line)
     if not any(part.is_record for part in parts):

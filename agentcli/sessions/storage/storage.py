@@ -256,18 +256,17 @@ class SessionStorage(ABC):
         return None
 
     def _apply(self, entry: Entry) -> None:
-        """What an entry says about the session beside its place in the tree."""
-        match entry:
-            case LeafEntry():
-                self._leaf_id = entry.target_id
-            case LabelEntry():
-                self.labels.pop(entry.target_id, None)
-                if entry.label:
-                    self.labels[entry.target_id] = entry.label
-            case SessionInfoEntry():
-                self.name = entry.name or None
-            case _:
-                self._leaf_id = entry.id
+        """Update the leaf, and what a mark says about the session."""
+        if entry.moves_leaf:
+            self._leaf_id = entry.id
+        elif isinstance(entry, LeafEntry):
+            self._leaf_id = entry.target_id
+        elif isinstance(entry, LabelEntry):
+            self.labels.pop(entry.target_id, None)
+            if entry.label:
+                self.labels[entry.target_id] = entry.label
+        elif isinstance(entry, SessionInfoEntry):
+            self.name = entry.name or None
 
 
 def _free(id: str, taken: dict[str, EntryHead]) -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from agentcli.sessions.entry_kind import EntryKind
+from agentcli.sessions.entries import EntryKind
 from agentcli.sessions.tree import TreeLine
 
 

@@ -12,9 +12,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agentcli.agent.errors import AgentcliError
-from agentcli.sessions.entries import Entry
-from agentcli.sessions.entry_kind import EntryKind, kind_of
-from agentcli.sessions.tree import TreeLine, describe, full_text
+from agentcli.sessions.entries import Entry, EntryKind
+from agentcli.sessions.tree import TreeLine
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap
@@ -80,7 +79,7 @@ class TreeScreen(ListScreen[TreeChoice]):
         self.filter = TreeFilter.DEFAULT
         self._read = read
         self._label = label
-        kinds = {entry.id: kind_of(entry) for entry in read([line.head.id for line in lines])}
+        kinds = {entry.id: entry.kind for entry in read([line.head.id for line in lines])}
         self.view = TreeView([line for line in lines if line.head.id in kinds], kinds, labels)
         self._leaf = next((line.head.id for line in lines if line.is_leaf), None)
         self._texts: dict[str, str] = {}
@@ -107,7 +106,7 @@ class TreeScreen(ListScreen[TreeChoice]):
         if self._searched is None:
             ids = [line.head.id for line in self.view.lines]
             self._searched = {
-                entry.id: f"{describe(entry)} {full_text(entry)[:SEARCHED_CHARACTERS]}".lower()
+                entry.id: f"{entry.describe()} {entry.text()[:SEARCHED_CHARACTERS]}".lower()
                 for entry in self._read(ids)
             }
         texts, labels = self._searched, self.view.labels
@@ -205,13 +204,13 @@ class TreeScreen(ListScreen[TreeChoice]):
             if len(self._texts) >= KEPT_TEXTS:
                 self._texts.clear()
             entry = next(iter(self._read([id])), None)
-            self._texts[id] = one_line(describe(entry)) if entry is not None else ""
+            self._texts[id] = one_line(entry.describe()) if entry is not None else ""
         return self._texts[id]
 
     def preview(self) -> str:
         row = self.chosen
         entry = next(iter(self._read([row.id])), None) if row is not None else None
-        return "" if entry is None else full_text(entry).strip() or describe(entry)
+        return "" if entry is None else entry.text().strip() or entry.describe()
 
 
 def _gutter(row: TreeRow, levels: int) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentcli.agent.messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage, Usage, user_message
-from agentcli.sessions.entries import MessageEntry, SessionHeader, encode_line
+from agentcli.sessions.codec import encode_line
+from agentcli.sessions.entries import MessageEntry, SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
