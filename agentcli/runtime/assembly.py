@@ -32,7 +32,8 @@ from agentcli.runtime.chosen_model import ChosenModel
 from agentcli.runtime.compaction.compactor import Compactor
 from agentcli.runtime.compaction.summarizer import Summarizer
 from agentcli.runtime.compaction.token_estimate import context_messages
-from agentcli.runtime.compaction.window import Window, WindowFit
+from agentcli.runtime.compaction.window import Window
+from agentcli.runtime.compaction.window_fit import WindowFit
 from agentcli.runtime.event_queue import EventQueue
 from agentcli.runtime.events import QueueUpdateEvent
 from agentcli.runtime.known_keys import remember_keys

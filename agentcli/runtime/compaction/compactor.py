@@ -30,7 +30,8 @@ from agentcli.config.settings import CompactionSettings
 from agentcli.runtime.compaction.summarizer import Summarizer, bill
 from agentcli.runtime.compaction.summary_prompts import HISTORY, TURN_PREFIX, TURN_PREFIX_HEADING, UPDATE
 from agentcli.runtime.compaction.token_estimate import context_messages, input_tokens
-from agentcli.runtime.compaction.window import Window, WindowFit
+from agentcli.runtime.compaction.window import Window
+from agentcli.runtime.compaction.window_fit import WindowFit
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.repair import drop_failed_turn
