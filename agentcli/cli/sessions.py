@@ -80,7 +80,7 @@ def print_session_tree(reference: str, everything: bool) -> None:
 
 
 def print_stats(reference: str, as_json: bool) -> None:
-    from agentcli.sessions.stats_lines import stats_lines
+    from agentcli.sessions.stats import stats_lines
 
     session = _to_read(reference)
     stats = session.get_stats()

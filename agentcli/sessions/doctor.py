@@ -3,21 +3,24 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agentcli.agent.call_ids import CallIds
 from agentcli.agent.errors import SessionError
-from agentcli.sessions.call_repair import shared_calls, unanswered_calls, with_distinct_calls
+from agentcli.agent.messages import AssistantMessage, ToolResultMessage
 from agentcli.sessions.codec import DAMAGED
 from agentcli.sessions.copying import lines_of, publish
-from agentcli.sessions.entries import EntryHead, UnknownEntry
+from agentcli.sessions.entries import Entry, EntryHead, MessageEntry, UnknownEntry
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, storage_error
 from agentcli.sessions.storage.line_scan import ScannedLine, scan_lines
+from agentcli.sessions.storage.storage import SessionStorage
 
 
 class Finding(Struct, frozen=True):
@@ -100,11 +103,11 @@ def _of_entries(storage: JsonlSessionStorage) -> list[Finding]:
                 findings.append(Finding("damaged", f"entry {entry.id} cannot be read but for its place"))
             else:
                 unknown[entry.type] = unknown.get(entry.type, 0) + 1
-    for id, name in shared_calls(storage, storage.get_some(ids)):
+    for id, name in _shared_calls(storage, storage.get_some(ids)):
         findings.append(Finding("same_call", f"entry {id}: a call of {name} has no id of its own"))
     for type, count in unknown.items():
         findings.append(Finding("unknown", f"{count} entries of type {type} are not known here; kept", is_wrong=False))
-    for name in unanswered_calls(storage.get_some(ids)):
+    for name in _unanswered_calls(storage.get_some(ids)):
         text = f"a call of {name} has no result; it gets one when the session goes on"
         findings.append(Finding("unanswered", text, is_wrong=False))
     return findings
@@ -134,9 +137,86 @@ def repair(path: Path) -> Path:
         stamp = re.sub(r"[^\w-]", "-", header.timestamp)
         copy = path.with_name(f"{stamp}_{header.id}.jsonl")
         lines = lines_of(storage, storage.heads())
-        if any(shared_calls(storage, storage.get_some([head.id for head in storage.heads()]))):
-            lines = with_distinct_calls(storage, lines)
+        if any(_shared_calls(storage, storage.get_some([head.id for head in storage.heads()]))):
+            lines = _with_distinct_calls(storage, lines)
         publish(copy, header, lines)
     finally:
         storage.close()
     return copy
+
+
+def _shared_calls(storage: SessionStorage, entries: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+    """The entry and the name of each call that has no id, or one of an earlier call on the same branch."""
+    owners: dict[str, list[str]] = {}
+    for entry in entries:
+        if not (isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage)):
+            continue
+        above: set[str] | None = None
+        for call in entry.message.tool_calls:
+            earlier = owners.setdefault(call.id, [])
+            if earlier and above is None:
+                above = {head.id for head in storage.get_path(entry.id)}
+            if not call.id.strip() or (above is not None and not above.isdisjoint(earlier)):
+                yield entry.id, call.name
+            earlier.append(entry.id)
+
+
+def _with_distinct_calls(storage: SessionStorage, lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a session's entries, with another id for each call whose id is taken, and for its result."""
+    taken = CallIds()
+    given: dict[str, dict[str, list[str]]] = {}
+    """By entry: what the ids of its calls have become, in order."""
+    originals: dict[str, str] = {}
+    """By entry of a result: the id that it had."""
+    for line in lines:
+        record = msgspec.json.decode(line)
+        message = record.get("message")
+        before = msgspec.json.encode(record)
+        match message:
+            case {"role": "assistant", "content": list(content)}:
+                changed = given[record["id"]] = {}
+                for block in content:
+                    if isinstance(block, dict) and block.get("type") == "tool" and isinstance(block.get("id"), str):
+                        id = taken.assign(block["id"])
+                        changed.setdefault(block["id"], []).append(id)
+                        block["id"] = id
+            case {"role": "toolResult", "tool_call_id": str(original)}:
+                originals[record["id"]] = original
+                message["tool_call_id"] = _answered(storage, record["id"], original, given, originals)
+            case _:
+                pass
+        after = msgspec.json.encode(record)
+        yield line if after == before else after
+
+
+def _answered(
+    storage: SessionStorage,
+    id: str,
+    original: str,
+    given: dict[str, dict[str, list[str]]],
+    originals: dict[str, str],
+) -> str:
+    """The id of the call that a result answers: of the nearest message above it with its id, and there in order."""
+    before = 0
+    head = storage.get_head(id)
+    while head is not None and head.parent_id is not None:
+        head = storage.get_head(head.parent_id)
+        if head is None:
+            break
+        if calls := given.get(head.id, {}).get(original):
+            return calls[min(before, len(calls) - 1)]
+        before += originals.get(head.id) == original
+    return original
+
+
+def _unanswered_calls(entries: Iterable[Entry]) -> list[str]:
+    """The names of calls that have no result, in order."""
+    waiting: dict[str, list[str]] = {}
+    for entry in entries:
+        message = entry.message if isinstance(entry, MessageEntry) else None
+        if isinstance(message, AssistantMessage):
+            for call in message.tool_calls:
+                waiting.setdefault(call.id, []).append(call.name)
+        elif isinstance(message, ToolResultMessage) and waiting.get(message.tool_call_id):
+            waiting[message.tool_call_id].pop(0)
+    return [name for names in waiting.values() for name in names]

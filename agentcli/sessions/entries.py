@@ -244,7 +244,7 @@ class BranchSummaryEntry(
     """A summary of a branch that was left, at the place where the conversation continues."""
 
     kind: ClassVar[EntryKind] = EntryKind.SUMMARY
-    parent_id: str | None
+    parent_id: str | None  # pyright: ignore[reportGeneralTypeIssues]  # no default: it is always written
     from_id: str
     """The branch point: where the summarised branch leaves this one."""
     summary: str

@@ -11,7 +11,7 @@ from msgspec import Struct
 from agentcli.agent.messages import AssistantMessage, UserMessage, text_of
 from agentcli.agent.text import one_line
 from agentcli.files.reading import open_file
-from agentcli.sessions.codec import BOM, decode_entry, decode_head, decode_header, first_record
+from agentcli.sessions.codec import BOM, decode_entry, decode_head, decode_header, first_record, records_of
 from agentcli.sessions.entries import EntryHead, MessageEntry, SessionHeader, SessionInfoEntry
 from agentcli.sessions.ids import to_milliseconds
 
@@ -76,8 +76,8 @@ def _long_header(file: IO[bytes], head: bytes) -> SessionHeader | None:
     return decode_header(file.readline(1 << 20))
 
 
-def _first_message(head: bytes) -> str:
-    lines = head.split(b"\n")
+def _first_message(beginning: bytes) -> str:
+    lines = beginning.split(b"\n")
     # An entry may have run into the header.
     first = lines[0].removeprefix(BOM)
     for number, line in enumerate([first.removeprefix(first_record(first)), *lines[1:]]):
@@ -86,20 +86,14 @@ def _first_message(head: bytes) -> str:
             return one_line(_decoded(found[1][:2000]))
         if line.isspace() or not line:
             continue
-        its_own = decode_head(line)
-        for record, its_head in [(line, its_own)] if its_own is not None else _records(line):
-            if (text := _said_by_user(record, its_head)) is not None:
+        head = decode_head(line)
+        for record in [line] if head is not None else records_of(line):
+            if (text := _user_text(record, head or decode_head(record))) is not None:
                 return text
     return ""
 
 
-def _records(line: bytes) -> list[tuple[bytes, EntryHead | None]]:
-    from agentcli.sessions.codec import records_of  # for those who have such a line
-
-    return [(record, decode_head(record)) for record in records_of(line)]
-
-
-def _said_by_user(record: bytes, head: EntryHead | None) -> str | None:
+def _user_text(record: bytes, head: EntryHead | None) -> str | None:
     entry = decode_entry(record, head) if head is not None and head.type == "message" else None
     if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage):
         return one_line(text_of(entry.message.content))

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from agentcli.agent.errors import SessionError
 from agentcli.files.reading import open_file
-from agentcli.sessions.codec import decode_entry
+from agentcli.sessions.codec import decode_entry, is_foreign
 from agentcli.sessions.copying import branch_lines, fork_leaf, lines_of, publish
 from agentcli.sessions.entries import SessionHeader, is_user_message
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.listing import SessionInfo, read_cwd, read_info
 from agentcli.sessions.session import Session
-from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
-
-__all__ = ["JsonlSessionRepo", "SessionInfo", "read_info"]
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, read_header, storage_error
+from agentcli.sessions.storage.lock import SessionLock
+from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 
 class JsonlSessionRepo:
@@ -134,9 +134,7 @@ class JsonlSessionRepo:
         Raises:
             SessionError: `locked`, when it is open; `not_found`; `storage`.
         """
-        from agentcli.sessions.trash import remove_session
-
-        return remove_session(path)
+        return _remove(path)
 
     def folder_of(self, cwd: Path) -> Path:
         """Where the sessions of a working folder are: its name, so that people find it, and a hash of its real path."""
@@ -212,8 +210,6 @@ class JsonlSessionRepo:
 
     def _imported(self, path: Path) -> Path | None:
         """The session that this file was imported as before, if it was."""
-        from agentcli.sessions.storage.jsonl_storage import read_header
-
         for file in self.files():
             info = read_info(file)
             if info is not None and file != path and _is_ours(file):
@@ -232,9 +228,91 @@ class JsonlSessionRepo:
         return self.folder_of(Path(header.cwd)) / f"{stamp}_{header.id}.jsonl"
 
 
-def _is_ours(path: Path) -> bool:
-    from agentcli.sessions.codec import is_foreign
+class InMemorySessionRepo:
+    """For tests and for programs that keep nothing. Sessions are named by their id."""
 
+    def __init__(self) -> None:
+        self._sessions: dict[str, InMemorySessionStorage] = {}
+
+    def create(self, cwd: Path = Path("/"), *, parent_session: str | None = None) -> Session:
+        header = SessionHeader(id=new_id(), timestamp=now_iso(), cwd=str(cwd), parent_session=parent_session)
+        return self._add(InMemorySessionStorage(header))
+
+    def open(self, id: str) -> Session:
+        """Raises SessionError (`not_found`)."""
+        return Session(self._storage(id))
+
+    def list(self, cwd: Path | None = None) -> list[SessionHeader]:
+        """The sessions of one working folder, or all; newest first."""
+        headers = [storage.header for storage in self._sessions.values()]
+        return [header for header in reversed(headers) if cwd is None or header.cwd == str(cwd)]
+
+    def delete(self, id: str) -> None:
+        """Raises SessionError (`not_found`)."""
+        self._storage(id)
+        del self._sessions[id]
+
+    def fork(
+        self, source: str, *, entry_id: str | None = None, position: str = "before", cwd: Path | None = None
+    ) -> Session:
+        """See `JsonlSessionRepo.fork`."""
+        storage = self._storage(source)
+        header = replace(storage.header, id=new_id(), timestamp=now_iso(), parent_session=source)
+        if cwd is not None:
+            header = replace(header, cwd=str(cwd))
+        if entry_id is None:
+            return self._add(InMemorySessionStorage(header, storage.get_entries()))
+        lines = branch_lines(storage, fork_leaf(storage, entry_id, position))
+        return self._add(InMemorySessionStorage(header, [decode_entry(line) for line in lines]))
+
+    def _add(self, storage: InMemorySessionStorage) -> Session:
+        self._sessions[storage.header.id] = storage
+        return Session(storage)
+
+    def _storage(self, id: str) -> InMemorySessionStorage:
+        if id not in self._sessions:
+            raise SessionError("not_found", f"there is no session {id}")
+        return self._sessions[id]
+
+
+def _remove(path: Path) -> bool:
+    """Take a session's file away, and what was set aside of it. Returns whether it went to the trash.
+
+    Raises:
+        SessionError: `locked`, when it is open, here or elsewhere; `not_found`, `not_a_session`, `storage`.
+    """
+    try:
+        read_header(path)
+    except SessionError as error:
+        if error.code != "old_format":
+            raise
+    try:
+        lock = SessionLock(path)
+        try:
+            trashed = _to_trash(path)
+            if not trashed:
+                path.unlink()
+            path.with_name(path.name + ".torn").unlink(missing_ok=True)
+        finally:
+            lock.release()
+    except OSError as error:
+        raise storage_error(path, error) from None
+    return trashed
+
+
+def _to_trash(path: Path) -> bool:
+    # 15 ms, and only who deletes needs it.
+    from send2trash import send2trash
+
+    try:
+        send2trash(path)
+    except OSError:
+        # No trash on this file system or for this user: the caller was asked, and the file goes for good.
+        return False
+    return True
+
+
+def _is_ours(path: Path) -> bool:
     with open_file(path) as file:
         return not is_foreign(file.readline(1 << 16), file.readline(1 << 16))
 

@@ -1,6 +1,6 @@
 """Session: the tree of a conversation, and the place in it where the conversation goes on (the leaf)."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
@@ -22,8 +22,10 @@ from agentcli.sessions.entries import (
     ThinkingLevelChangeEntry,
 )
 from agentcli.sessions.ids import now_iso
-from agentcli.sessions.stats import SessionStats
 from agentcli.sessions.storage.storage import SessionStorage
+
+if TYPE_CHECKING:
+    from agentcli.sessions.stats import SessionStats
 
 
 class Session:
@@ -185,7 +187,7 @@ class Session:
         """The mark of an entry, if it has one."""
         return self.storage.get_label(id)
 
-    def get_stats(self) -> SessionStats:
+    def get_stats(self) -> "SessionStats":
         """What the session took, on every branch. Reads the whole session."""
         return self.storage.get_session_stats()
 

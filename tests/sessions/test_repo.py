@@ -11,8 +11,7 @@ import pytest
 from agentcli.agent.errors import SessionError
 from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user_message
 from agentcli.sessions import listing
-from agentcli.sessions.memory_repo import InMemorySessionRepo
-from agentcli.sessions.repo import JsonlSessionRepo
+from agentcli.sessions.repo import InMemorySessionRepo, JsonlSessionRepo
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from tests.growth.cost import Work, assert_doubles

@@ -7,15 +7,11 @@ entry (two writes that ran into each other), of which each is told. Memory is bo
 import re
 from collections.abc import Iterator
 from io import FileIO
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agentcli.sessions.codec import BOM, decode_head
+from agentcli.sessions.codec import BOM, LinePart, decode_head, parts_of
 from agentcli.sessions.entries import EntryHead
-
-if TYPE_CHECKING:
-    from agentcli.sessions.codec import LinePart
 
 CHUNK = 1 << 20
 
@@ -98,8 +94,6 @@ def _scan_odd(line: bytes, offset: int, *, has_newline: bool) -> Iterator[Scanne
     head = decode_head(line.strip())
     parts: list[LinePart] = []
     if head is None:
-        from agentcli.sessions.codec import parts_of  # for those who have such a line
-
         parts = parts_of(line)
     if not any(part.is_record for part in parts):
         if head is None and (found := _HEAD.match(line)) is not None and line.endswith(b"}"):

@@ -14,7 +14,7 @@ from agentcli.sessions.entries import MessageEntry
 from agentcli.sessions.export.export import export_session
 from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.repo import JsonlSessionRepo
-from agentcli.sessions.stats_lines import stats_lines
+from agentcli.sessions.stats import stats_lines
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.tui.app_settings import apply_settings, equip_editor
 from agentcli.tui.commands.command_context import CommandContext
