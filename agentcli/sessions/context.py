@@ -16,10 +16,9 @@ from agentcli.agent.messages import (
 )
 from agentcli.sessions.entries import (
     ActiveToolsChangeEntry,
-    BranchSummaryEntry,
     CompactionEntry,
+    ContextEntry,
     CustomEntry,
-    CustomMessageEntry,
     DataEntry,
     Entry,
     MarkEntry,
@@ -87,7 +86,7 @@ def build_session_context(
                 model = ModelChoice(entry.provider, entry.model_id, thinks)
             case ActiveToolsChangeEntry():
                 active_tool_names = list(entry.active_tool_names)
-            case CompactionEntry() | BranchSummaryEntry() | CustomMessageEntry() | DataEntry() | MarkEntry():
+            case ContextEntry() | DataEntry() | MarkEntry():
                 pass
             case _:
                 assert_never(entry)

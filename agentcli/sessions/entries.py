@@ -5,12 +5,13 @@ entry moves the leaf, what it adds to the model's context, and where it is shown
 
     role            moves the leaf  in the context   in exports          members of the kind itself
     ContextEntry    yes             `to_messages()`  as its messages     `kind`, `describe`, `text`, `to_messages`
-    SettingEntry    yes             as a setting     as a line (HTML)    `describe`; a case in `context`
+    SettingEntry    yes             as a setting     as a line (HTML)    `describe`
     DataEntry       yes             no               as a line (HTML)    `describe`
     MarkEntry       no              no               no                  `describe`
 
 A new kind is a class here, its name in `KnownEntry`, and a method of `Session` that appends it. Consumers call the
-members on the union or match it with `assert_never`, so the type checker names what is missing.
+members on the union, or match it and end with `assert_never`, so the type checker names what is missing: a member, the
+field of `SessionContext` that a setting changes, the usage of what is in the context, the effect of a mark.
 
 The first line of a file is the header. An entry of a type that this version does not know stays in the file and in the
 tree as an `UnknownEntry`. Entries are plain data without reference cycles, so the garbage collector does not track them
@@ -369,6 +370,9 @@ _KINDS: tuple[type[KnownEntry], ...] = get_args(KnownEntry)
 
 OFF_TREE = frozenset(str(kind.__struct_config__.tag) for kind in _KINDS if not kind.moves_leaf)
 """Types of entries that do not move the leaf."""
+
+SETTING_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in _KINDS if issubclass(kind, SettingEntry))
+"""Types of entries that change a setting."""
 
 
 class EntryHead(Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from agentcli.agent.messages import AgentMessage, AssistantMessage, Usage, UserContent
 from agentcli.sessions.context import SessionContext, SessionContextBuildOptions, build_session_context
 from agentcli.sessions.entries import (
+    SETTING_TYPES,
     ActiveToolsChangeEntry,
     BranchSummaryEntry,
     CompactionEntry,
@@ -213,7 +214,7 @@ class Session:
 
     def _state_before(self, path: list[EntryHead]) -> list[Entry]:
         """Of what was compacted, the entries that say which model, thinking level and tools were chosen last."""
-        wanted = {"thinking_level_change", "active_tools_change", "model_change", "message"}
+        wanted = {*SETTING_TYPES, "message"}
         found: list[Entry] = []
         for head in reversed(path):
             if head.type not in wanted:

@@ -7,18 +7,21 @@ gets a suffix: no entry is lost, whatever happened to the file.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from agentcli.agent.errors import SessionError
 from agentcli.sessions.entries import (
     OFF_TREE,
     CompactionEntry,
+    ContextEntry,
+    DataEntry,
     Entry,
     EntryHead,
     LabelEntry,
     LeafEntry,
     SessionHeader,
     SessionInfoEntry,
+    SettingEntry,
     head_of,
 )
 from agentcli.sessions.ids import new_id, now_iso
@@ -256,17 +259,20 @@ class SessionStorage(ABC):
         return None
 
     def _apply(self, entry: Entry) -> None:
-        """Update the leaf, and what a mark says about the session."""
-        if entry.moves_leaf:
-            self._leaf_id = entry.id
-        elif isinstance(entry, LeafEntry):
-            self._leaf_id = entry.target_id
-        elif isinstance(entry, LabelEntry):
-            self.labels.pop(entry.target_id, None)
-            if entry.label:
-                self.labels[entry.target_id] = entry.label
-        elif isinstance(entry, SessionInfoEntry):
-            self.name = entry.name or None
+        """Update the leaf, the labels and the name."""
+        match entry:
+            case ContextEntry() | SettingEntry() | DataEntry():
+                self._leaf_id = entry.id
+            case LeafEntry():
+                self._leaf_id = entry.target_id
+            case LabelEntry():
+                self.labels.pop(entry.target_id, None)
+                if entry.label:
+                    self.labels[entry.target_id] = entry.label
+            case SessionInfoEntry():
+                self.name = entry.name or None
+            case _:
+                assert_never(entry)
 
 
 def _free(id: str, taken: dict[str, EntryHead]) -> str:
