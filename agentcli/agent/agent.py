@@ -200,9 +200,11 @@ class Agent:
 
     async def _drive(self, events: AsyncGenerator[AgentEvent, None]) -> None:
         try:
-            async for event in events:
-                self._note(event)
-                await self.events.emit(event)
+            filter_events = self.config.filter_events or _unchanged
+            async for happened in events:
+                for event in filter_events(happened):
+                    self._note(event)
+                    await self.events.emit(event)
         finally:
             await events.aclose()
             self.state.is_streaming = False
@@ -239,6 +241,10 @@ class Agent:
                 state.pending_tool_calls.discard(event.tool_call_id)
             case _:
                 pass
+
+
+def _unchanged(event: AgentEvent) -> tuple[AgentEvent]:
+    return (event,)
 
 
 def as_messages(input: Input, images: Sequence[ImageContent]) -> list[AgentMessage]:

@@ -1,12 +1,13 @@
 """Hooks: where a caller can look into a run and change it. Each may be sync or async."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.context import AgentContext
+from agentcli.agent.events import AgentEvent
 from agentcli.agent.messages import (
     AgentMessage,
     AssistantMessage,
@@ -84,3 +85,5 @@ ConvertToLlm = Callable[[list[AgentMessage]], MaybeAwaitable[list[Message]]]
 GetApiKey = Callable[[str], MaybeAwaitable[str | None]]
 """Called with the provider's name before each request, so that a key may change during a run."""
 GetMessages = Callable[[], MaybeAwaitable[list[AgentMessage]]]
+FilterEvents = Callable[[AgentEvent], Iterable[AgentEvent]]
+"""What an event of the loop becomes before the agent keeps it and the listeners receive it: itself, others, or none."""

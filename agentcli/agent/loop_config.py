@@ -6,6 +6,7 @@ from agentcli.agent.hooks import (
     AfterToolCall,
     BeforeToolCall,
     ConvertToLlm,
+    FilterEvents,
     GetApiKey,
     GetMessages,
     PrepareNextTurn,
@@ -34,6 +35,7 @@ class AgentConfig(StreamOptions, frozen=True, kw_only=True):
     tool_execution: ToolExecutionMode = ToolExecutionMode.PARALLEL
     before_tool_call: BeforeToolCall | None = None
     after_tool_call: AfterToolCall | None = None
+    filter_events: FilterEvents | None = None
 
 
 class AgentLoopConfig(AgentConfig, frozen=True, kw_only=True):

@@ -11,11 +11,8 @@ from msgspec import Struct
 
 from agentcli.agent.assistant_events import (
     AssistantMessageEvent,
-    TextDeltaEvent,
     TextEndEvent,
-    ThinkingDeltaEvent,
     ThinkingEndEvent,
-    ToolCallDeltaEvent,
     ToolCallEndEvent,
 )
 from agentcli.agent.events import (
@@ -30,7 +27,6 @@ from agentcli.agent.messages import AgentMessage, AssistantMessage, text_of
 from agentcli.config.masking import hold_back, mask
 from agentcli.headless.growing_text import GrowingText
 from agentcli.headless.json_lines import JsonLines
-from agentcli.headless.masked_text import MaskedText
 from agentcli.headless.serialized_events import (
     AgentEnd,
     BashExecutionUpdate,
@@ -65,8 +61,6 @@ class EventSerializer:
     def __init__(self, runtime: Runtime, lines: JsonLines, room: Callable[..., Awaitable[None]]) -> None:
         self._runtime = runtime
         self._lines = lines
-        self._deltas: dict[int, MaskedText] = {}
-        """By content index, of the message that streams."""
         self._outputs: dict[str, GrowingText] = {}
         """By the id of the call, or of the command."""
         self._queued: dict[str, AgentMessage] = {}
@@ -92,7 +86,6 @@ class EventSerializer:
             case MessageUpdateEvent():
                 yield from map(MessageUpdate, self._new(event.assistant_message_event))
             case MessageStartEvent():
-                self._deltas.clear()
                 yield MessageStart(event.message.role)
             case ToolExecutionUpdateEvent():
                 text = text_of(event.partial_result.content)
@@ -118,26 +111,14 @@ class EventSerializer:
 
     def _new(self, event: AssistantMessageEvent) -> Iterator[Delta]:
         match event:
-            case TextDeltaEvent() | ThinkingDeltaEvent() | ToolCallDeltaEvent():
-                text = self._deltas.setdefault(event.content_index, MaskedText())
-                if shown := text.add(event.delta):
-                    yield type(event)(event.content_index, shown)
             case TextEndEvent():
-                yield from self._rest(event.content_index, TextDeltaEvent)
                 yield TextEnd(event.content_index)
             case ThinkingEndEvent():
-                yield from self._rest(event.content_index, ThinkingDeltaEvent)
                 yield ThinkingEnd(event.content_index)
             case ToolCallEndEvent():
-                yield from self._rest(event.content_index, ToolCallDeltaEvent)
                 yield ToolCallEnd(event.content_index)
             case _:
                 yield event  # pyright: ignore[reportReturnType]  # the ends of whole messages are no updates
-
-    def _rest(self, index: int, kind: type[Any]) -> Iterator[Any]:
-        text = self._deltas.pop(index, None)
-        if text is not None and (held := text.end()):
-            yield kind(index, held)
 
     def _output(self, id: str, text: str) -> TextChange:
         text = mask(text)

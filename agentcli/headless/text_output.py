@@ -17,7 +17,6 @@ from agentcli.agent.events import (
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.text import PrintableStream, printable
 from agentcli.config.masking import mask
-from agentcli.headless.masked_text import MaskedText
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ class TextOutput:
         self._clean = out is not None and out.isatty()
         self._shows_tools = err.isatty()
         self._lines: ToolLines | None = None
-        self._text = MaskedText()
         self._printable = PrintableStream()
         self._in_line = False
         """Whether the answer's last line has no end yet."""
@@ -90,10 +88,7 @@ class TextOutput:
             print(f"agentcli: {mask(printable(text))}", file=self.err, flush=True)
 
     def end_line(self) -> None:
-        held = self._text.end()
-        if self._clean:
-            held = self._printable.add(held) + self._printable.end()
-        if held:
+        if self._clean and (held := self._printable.end()):
             self._put(held)
             self._in_line = True
         if self._in_line:
@@ -101,9 +96,7 @@ class TextOutput:
             self._in_line = False
 
     def _write(self, delta: str) -> None:
-        text = self._text.add(delta)
-        if self._clean:
-            text = self._printable.add(text)
+        text = self._printable.add(delta) if self._clean else delta
         if text:
             self._put(text)
             self._has_shown = True

@@ -38,7 +38,7 @@ from agentcli.runtime.event_queue import EventQueue
 from agentcli.runtime.events import QueueUpdateEvent
 from agentcli.runtime.known_keys import remember_keys
 from agentcli.runtime.limits import Limits
-from agentcli.runtime.masking import masked_tool
+from agentcli.runtime.masking import MaskedEvents, masked_tool
 from agentcli.runtime.model_catalog import make_catalog, unknown_compat
 from agentcli.runtime.model_choice import choose_model
 from agentcli.runtime.model_requests import ModelRequests
@@ -181,6 +181,7 @@ def _assemble(
             prepare_request=model.prepare_request,
             prepare_next_turn=compactor.prepare_next_turn,
             should_stop_after_turn=should_stop_after_turn,
+            filter_events=MaskedEvents(),
         ),
         queues=queues,
         events=events,

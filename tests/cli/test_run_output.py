@@ -416,7 +416,7 @@ def test_a_plain_run_imports_nothing_for_programs(command: Command):
     )  # fmt: skip
     loaded = {name.removeprefix("agentcli.headless.") for name in done.stderr.splitlines()[-1].split()}
     assert loaded - {"agentcli.headless"} == {
-        "exit_codes", "masked_text", "output_format", "run", "signals", "stdin", "stdout_writer", "text_output",
+        "exit_codes", "output_format", "run", "signals", "stdin", "stdout_writer", "text_output",
     }  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from agentcli.agent.events import MessageEndEvent, MessageUpdateEvent
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
-from agentcli.config.masking import forget_keys, remember_key
 from agentcli.headless.text_output import TextOutput
 from agentcli.runtime.events import CompactionEndEvent, CompactionStartEvent, NoticeEvent, RetryStartEvent
 
@@ -61,14 +60,3 @@ def test_without_a_place_for_the_answer_only_what_happens_meanwhile_is_told():
     subject(delta("the answer"), None)
     subject(RetryStartEvent(1, 3, 2.0, "too busy"), None)
     assert err.getvalue() == "agentcli: too busy; trying again in 2 s (1 of 3)\n"
-
-
-def test_a_key_is_masked_in_however_many_pieces_it_comes():
-    remember_key("sk-CANARY-12345")
-    subject, out, _ = output()
-    for piece in ("it is sk-CAN", "ARY-1", "2345, not sk-CAN"):
-        subject(delta(piece), None)
-        assert "sk-" not in out.getvalue()
-    subject.end_line()
-    forget_keys()
-    assert out.getvalue() == "it is [key hidden], not sk-CAN\n"

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from agentcli.agent.assistant_events import TextDeltaEvent, ThinkingDeltaEvent
 from agentcli.agent.errors import ToolError
+from agentcli.agent.events import MessageUpdateEvent
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult
 from agentcli.config.masking import MASK, forget_keys, remember_key
 from agentcli.config.settings import ProviderSettings, Settings
+from agentcli.providers.scripted import Step
 from agentcli.runtime.masking import masked_tool
 from tests.agent.doubles import call, fail, say
 from tests.runtime.conftest import Make
@@ -52,6 +55,41 @@ async def test_a_key_that_the_person_types_or_a_server_says_is_not_stored(make: 
     assert "CANARY" not in stored
     assert stored.count(MASK) >= 3
     assert MASK in (runtime.last_message.error_message or "")
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7])
+@pytest.mark.parametrize("end", ["done", "error", "aborted"])
+async def test_a_key_in_pieces_is_in_no_event(end: str, chunk: int, make: Make):
+    said = f"it is {KEY}, or {KEY[:5]}"
+    last = [fail("bad_request", "no")] if end == "error" else []
+    runtime = make([Step(thinking=said, chunk=chunk), say(said, chunk=chunk), *last], [say("ok")])
+    received: list[Any] = []
+
+    def listen(event: Any, signal: Any) -> None:
+        received.append(event)
+        if end == "aborted" and "or" in shown(received, TextDeltaEvent):
+            runtime.abort()
+
+    runtime.subscribe(listen)
+    await runtime.prompt("go")
+    for kind in (TextDeltaEvent, ThinkingDeltaEvent):
+        text = shown(received, kind)
+        assert text.startswith(f"it is {MASK}, or")
+        assert end == "aborted" or text == said.replace(KEY, MASK)
+    without_partial = [event for event in received if not isinstance(event, MessageUpdateEvent)]
+    assert KEY not in repr(without_partial)
+    assert KEY not in repr(
+        [event.assistant_message_event for event in received if isinstance(event, MessageUpdateEvent)]
+    )
+    assert KEY not in repr(runtime.agent.state.messages)
+    await runtime.prompt("again")
+    assert KEY not in str(runtime.options.stream_fn.requests)
+
+
+def shown(events: list[Any], kind: type[Any]) -> str:
+    """The text of all deltas of a kind."""
+    updates = [event.assistant_message_event for event in events if isinstance(event, MessageUpdateEvent)]
+    return "".join(update.delta for update in updates if isinstance(update, kind))
 
 
 async def test_steering_is_masked_too(make: Make):
