@@ -1,7 +1,7 @@
-"""Context building: from the entries on one path of the tree to what the agent goes on with.
+"""Context building: from the entries on one path of the tree to the messages and settings of the agent.
 
-The latest compaction on the path stands for what lies before it: its summary comes first, then what it kept, then what
-came after. (An earlier one would bring back what later ones have summarised.) A prompt whose turn goes on is kept too.
+The latest compaction on the path replaces what precedes it: its summary comes first, then what it kept, then what came
+after. (An earlier one would bring back what later ones have summarised.) A prompt whose turn continues is kept too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,35 +32,41 @@ EntryProjector = Callable[[CustomEntry, int, list[Entry]], list[AgentMessage]]
 
 
 class ModelChoice(Struct, frozen=True):
+    """The model that a session uses."""
+
     provider: str
     model_id: str
     thinks: bool | None = None
-    """Whether it can, as far as the session and no list says so."""
+    """Whether the model can think, if the session says so because no list describes the model."""
 
     def is_of(self, message: AssistantMessage) -> bool:
-        """Whether this model wrote it."""
+        """Whether this model wrote the message."""
         return self.model_id == message.model and self.provider == message.provider
 
 
 class SessionContext(Struct, frozen=True):
+    """The state of the conversation at the end of a path."""
+
     messages: list[AgentMessage]
     thinking_level: str | None
-    """What is wanted, whatever the model can; None if nobody has chosen one on this path."""
+    """The level that is wanted, whatever the model supports; None if none was chosen on this path."""
     model: ModelChoice | None
     active_tool_names: list[str] | None
     kept: int = 0
-    """How many messages, from the first on, are older than the latest compaction (its summary counts as one). What
-    their `usage` says is the size of the context before it."""
+    """How many messages, from the first on, are older than the latest compaction (its summary counts as one). Their
+    `usage` counts the context before it."""
 
 
 class SessionContextBuildOptions(Struct, frozen=True):
+    """How an application changes the context."""
+
     entry_transforms: Sequence[EntryTransform] = ()
     """Each changes the list of entries that the context is made from."""
     entry_projectors: Mapping[str, EntryProjector] = {}
-    """By `custom_type`: what messages a `custom` entry puts into the context (none without a projector)."""
+    """By `custom_type`: makes the messages that a `custom` entry adds to the context (none without a projector)."""
 
     def merged(self, other: "SessionContextBuildOptions") -> "SessionContextBuildOptions":
-        """Both; where both have a projector for a type, the other's counts."""
+        """Both; the other's projector wins if both have one for a type."""
         return SessionContextBuildOptions(
             [*self.entry_transforms, *other.entry_transforms], {**self.entry_projectors, **other.entry_projectors}
         )
@@ -69,7 +75,12 @@ class SessionContextBuildOptions(Struct, frozen=True):
 def build_session_context(
     path: Sequence[Entry], options: SessionContextBuildOptions = SessionContextBuildOptions()
 ) -> SessionContext:
-    """The context at the end of a path that starts at the root. Linear in the path's length."""
+    """The context at the end of a path. Linear in the path's length.
+
+    Args:
+        path: entries from the root on; what was compacted may be left out but for its settings.
+        options: transforms and projectors.
+    """
     thinking_level: str | None = None
     model: ModelChoice | None = None
     active_tool_names: list[str] | None = None
@@ -115,6 +126,7 @@ def _ids_up_to(path: Sequence[Entry], last: str | None) -> set[str]:
 
 
 def build_context_entries(path: Sequence[Entry], options: SessionContextBuildOptions) -> list[Entry]:
+    """The entries that the context is made of, after every transform."""
     entries = _from_latest_compaction(path)
     for transform in options.entry_transforms:
         entries = transform(entries)

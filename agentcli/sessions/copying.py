@@ -15,7 +15,7 @@ from agentcli.agent.messages import UserMessage
 from agentcli.sessions.codec import encode_line, first_record
 from agentcli.sessions.entries import EntryHead, LabelEntry, MessageEntry, SessionHeader, SessionInfoEntry
 from agentcli.sessions.ids import new_id, now_iso
-from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, give_name, storage_error
+from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage, publish_as, storage_error
 from agentcli.sessions.storage.storage import SessionStorage
 
 
@@ -36,7 +36,7 @@ def publish(path: Path, header: SessionHeader, lines: Iterable[bytes]) -> None:
                     file.write(line + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            give_name(partial, path)
+            publish_as(partial, path)
         finally:
             partial.unlink(missing_ok=True)
     except FileExistsError:

@@ -120,13 +120,13 @@ def _read_tail(file: BinaryIO, head: bytes, size: int) -> tuple[str | None, int]
             start = max(size - length, 0)
             file.seek(start)
             tail, is_whole = file.read(size - start), start == 0
-        name, latest = _look_through(tail)
+        name, latest = _scan_backwards(tail)
         if latest or is_whole or length >= MOST_BYTES:
             return name, latest
         length *= 8
 
 
-def _look_through(tail: bytes) -> tuple[str | None, int]:
+def _scan_backwards(tail: bytes) -> tuple[str | None, int]:
     name: str | None = None
     named = False
     latest = 0

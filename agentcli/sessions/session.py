@@ -1,4 +1,4 @@
-"""Session: the tree of a conversation, and the place in it where the conversation goes on (the leaf)."""
+"""Session: the tree of a conversation, and the entry from which the conversation continues (the leaf)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,14 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Every `append_…` puts its entry after the leaf, makes it the leaf (labels and names do not), returns its id.
+    """A conversation in a storage.
 
-    They raise SessionError (`storage`) when the entry cannot be kept; then nothing has changed.
+    Every `append_…` appends an entry after the leaf and returns its id; the entry is the new leaf, but for labels and
+    names. They raise SessionError (`storage`) if the entry cannot be kept; then nothing has changed.
+
+    Args:
+        storage: where the entries are kept.
+        options: for `build_context`, before those of each call.
     """
 
     def __init__(
@@ -43,12 +48,12 @@ class Session:
 
     @property
     def header(self) -> SessionHeader:
-        """What the file's first line says: id, folder, when it was made, what it was forked from."""
+        """The file's first line: id, working directory, time of creation, parent session."""
         return self.storage.header
 
     @property
     def id(self) -> str:
-        """What the session is found by, as `--session` takes it."""
+        """The id of the session, as `--session` takes it."""
         return self.header.id
 
     @property
@@ -58,29 +63,35 @@ class Session:
 
     @property
     def labels(self) -> dict[str, str]:
-        """By the id of the entry they are at."""
+        """Labels by entry id."""
         return self.storage.labels
 
     @property
     def name(self) -> str | None:
-        """What a person called the session; None if nobody did."""
+        """The name that a user gave the session, if any."""
         return self.storage.name
 
     def append_message(self, message: AgentMessage) -> str:
-        """One message of the conversation. The first one of the user makes the file of a new session."""
+        """Append a message of the conversation. The first user message creates the file of a new session."""
         return self._append(MessageEntry(**self._base(), message=message))
 
     def append_thinking_level_change(self, thinking_level: str) -> str:
-        """From here on so much thinking is wanted, whatever the model can: an `agent.models.ThinkingLevel`."""
+        """Append a change of the wanted thinking level (`agent.models.ThinkingLevel`), whatever the model supports."""
         return self._append(ThinkingLevelChangeEntry(**self._base(), thinking_level=thinking_level))
 
     def append_model_change(self, provider: str, model_id: str, thinks: bool | None = None) -> str:
-        """From here on this model answers. `thinks` is for one that no list describes: whether it can think."""
-        said = UNSET if thinks is None else thinks
-        return self._append(ModelChangeEntry(**self._base(), provider=provider, model_id=model_id, thinks=said))
+        """Append a change of the model.
+
+        Args:
+            provider: name of the provider.
+            model_id: the provider's id of the model.
+            thinks: whether the model can think, if no list describes it.
+        """
+        declared = UNSET if thinks is None else thinks
+        return self._append(ModelChangeEntry(**self._base(), provider=provider, model_id=model_id, thinks=declared))
 
     def append_active_tools_change(self, active_tool_names: list[str]) -> str:
-        """From here on these tools are on, and no others."""
+        """Append a change of the active tools to exactly these."""
         return self._append(ActiveToolsChangeEntry(**self._base(), active_tool_names=active_tool_names))
 
     def append_compaction(
@@ -95,13 +106,15 @@ class Session:
         from_hook: bool = False,
         kept_prompt_id: str | None = None,
     ) -> str:
-        """From here on a summary stands in the context for what came before.
+        """Append a summary that replaces what came before it in the context.
 
         Args:
-            first_kept_entry_id: from this entry on what came before stays in the context.
-            tokens_before: what the context had, estimated.
-            usage: what the summary took.
-            retained_tail: messages that stay in place of those entries.
+            summary: the text.
+            first_kept_entry_id: the earlier entries from this one on stay in the context.
+            tokens_before: estimated size of the context before.
+            details: further data, such as the lists of files.
+            usage: of the requests for the summary.
+            retained_tail: messages that stay instead of the kept entries.
             from_hook: whether an extension wrote the summary.
             kept_prompt_id: a prompt before the first kept entry that stays in the context too.
         """
@@ -119,13 +132,13 @@ class Session:
         return self._append(entry)
 
     def append_custom(self, custom_type: str, data: Any = None) -> str:
-        """An extension's own data, which is no part of the context: plain data, as JSON has it."""
+        """Append an extension's own data (JSON types), which is not part of the context."""
         return self._append(CustomEntry(**self._base(), custom_type=custom_type, data=data))
 
     def append_custom_message(
         self, custom_type: str, content: str | list[UserContent], *, display: bool = True, details: Any = None
     ) -> str:
-        """An extension's own message, which the model reads as the user's. `display`: whether people see it."""
+        """Append an extension's own message, which the model reads as the user's. `display`: whether users see it."""
         return self._append(
             CustomMessageEntry(
                 **self._base(), custom_type=custom_type, content=content, display=display, details=details
@@ -133,12 +146,12 @@ class Session:
         )
 
     def append_label(self, target_id: str, label: str | None) -> str:
-        """Mark an entry; None or an empty label takes the mark away. Raises SessionError also with `not_found`."""
+        """Label an entry; None or an empty label removes the label. Raises SessionError also with `not_found`."""
         self.storage.require(target_id)
         return self._append(LabelEntry(**self._base(), target_id=target_id, label=label))
 
     def append_session_info(self, name: str | None) -> str:
-        """Name the session; None or an empty name takes the name away."""
+        """Name the session; None or an empty name removes the name."""
         return self._append(SessionInfoEntry(**self._base(), name=" ".join(name.split()) if name else None))
 
     def move_to(
@@ -150,9 +163,17 @@ class Session:
         usage: Usage | None = None,
         from_hook: bool = False,
     ) -> str | None:
-        """Go on from another entry (None: from before the first). What follows is a new branch; nothing is lost.
+        """Continue from another entry. What follows is a new branch; nothing is lost.
 
-        With a summary of the branch that is left, it is appended there; returns its id.
+        Args:
+            entry_id: the new leaf; None is before the first entry.
+            summary: of the branch that is left; it is appended after the new leaf.
+            details: further data of the summary.
+            usage: of the requests for the summary.
+            from_hook: whether an extension wrote the summary.
+
+        Returns:
+            The id of the summary's entry; None without a summary.
 
         Raises:
             SessionError: `not_found`.
@@ -173,47 +194,47 @@ class Session:
         return self._append(entry)
 
     def get_entry(self, id: str) -> Entry | None:
-        """One entry, on whichever branch; None if there is none of this id."""
+        """One entry, on any branch; None if there is none with this id."""
         return self.storage.get_entry(id)
 
     def get_entries(self) -> list[Entry]:
-        """Every entry, on whichever branch, in the order in which they were appended. Reads the whole session."""
+        """Every entry, on any branch, in the order in which they were appended. Reads the whole session."""
         return self.storage.get_entries()
 
     def find_entries(self, type: str) -> list[Entry]:
-        """Every entry of a type (`message`, `label` …), on whichever branch, in order."""
+        """Every entry of a type (`message`, `label` …), on any branch, in order."""
         return self.storage.find_entries(type)
 
     def get_label(self, id: str) -> str | None:
-        """The mark of an entry, if it has one."""
+        """The label of an entry, if it has one."""
         return self.storage.get_label(id)
 
     def get_stats(self) -> "SessionStats":
-        """What the session took, on every branch. Reads the whole session."""
+        """What the session took on every branch: messages, tools, tokens, money, time. Reads the whole session."""
         return self.storage.get_session_stats()
 
     def get_branch(self, leaf_id: str | None = None) -> list[Entry]:
-        """The entries from the root to the leaf (or another entry). An unknown parent is taken for the root."""
+        """The entries from the root to the leaf, or to another entry."""
         path = self.storage.get_path(leaf_id or self.leaf_id)
         return list(self.storage.get_some([head.id for head in path]))
 
     def build_context(self, options: SessionContextBuildOptions = SessionContextBuildOptions()) -> SessionContext:
-        """What the agent goes on with at the leaf. Decodes what the context is made of, not what was compacted."""
+        """The context at the leaf, from which the agent continues. Decodes only the entries that it is made of."""
         path = self.storage.get_path(self.leaf_id)
         start, ids = self.storage.context_part(path)
         entries = list(self.storage.get_some(ids))
         return build_session_context([*self._state_before(path[:start]), *entries], self.options.merged(options))
 
     def sync(self) -> None:
-        """Make sure that everything so far outlives a power cut. Slow: milliseconds to tenths of a second."""
+        """Make everything so far survive a power failure. Slow: milliseconds to tenths of a second."""
         self.storage.sync()
 
     def close(self) -> None:
-        """Let go of the file and of its lock. It may be called twice."""
+        """Release the file and its lock. May be called twice."""
         self.storage.close()
 
     def _state_before(self, path: list[EntryHead]) -> list[Entry]:
-        """Of what was compacted, the entries that say which model, thinking level and tools were chosen last."""
+        """The last entry of each setting on a path, and the last answer: the state after what was compacted."""
         wanted = {*SETTING_TYPES, "message"}
         found: list[Entry] = []
         for head in reversed(path):

@@ -9,15 +9,17 @@ from agentcli.sessions.storage.storage import SessionStorage
 
 
 class TreeLine(Struct, frozen=True):
+    """One entry as a line of the drawn tree."""
+
     head: EntryHead
     parent_id: str | None
-    """The line it is drawn under; not the entry's own parent where that one is left out."""
+    """The entry under which it is drawn: the nearest ancestor that is drawn."""
     depth: int
-    """How many branchings lie above: what follows its parent alone is drawn under it, not deeper."""
+    """How many branchings are above: an only child is drawn under its parent, not deeper."""
     on_path: bool
     """Whether it is on the active branch."""
     is_leaf: bool
-    """Whether the conversation goes on from here."""
+    """Whether the conversation continues from here."""
     label: str | None
     children: int = 0
 
@@ -26,7 +28,8 @@ def tree_lines(storage: SessionStorage, *, everything: bool = False) -> Iterator
     """Every entry once, parents first, a branch at a time.
 
     Args:
-        everything: also labels, names and moves, which are no places in the conversation.
+        storage: of the session.
+        everything: include labels, names and moves, which are no places in the conversation.
     """
     children = _children(storage, everything)
     path = {head.id for head in storage.get_path(storage.get_leaf_id())}
@@ -49,7 +52,7 @@ def tree_lines(storage: SessionStorage, *, everything: bool = False) -> Iterator
 
 
 def _children(storage: SessionStorage, everything: bool) -> dict[str | None, list[EntryHead]]:
-    """By parent. What is left out is taken out of the middle too: its children are its parent's."""
+    """By parent. The children of an entry that is left out become those of its parent."""
     heads = storage.heads()
     instead: dict[str, str | None] = {}
     children: dict[str | None, list[EntryHead]] = {}

@@ -1,8 +1,8 @@
-"""JsonlSessionStorage: a session in one file that only grows, one line an entry.
+"""JsonlSessionStorage: a session in one append-only file, one line for each entry.
 
-A line is one write; one that fails is taken back, so that memory and file agree. A torn last line (the end of a killed
-process or a full disk) is set aside in `FILE.torn` and reported. Opening reads the file once and takes of each line
-only its place in the tree; the rest is decoded when it is asked for.
+A line is one write; a failed write is undone, so that memory and file agree. A torn last line (after a killed process
+or a full disk) is moved to `FILE.torn` and reported. Opening reads the file once and decodes of each line only its
+place in the tree; the rest is decoded on demand.
 """
 
 import contextlib
@@ -23,17 +23,17 @@ from agentcli.sessions.storage.lock import SessionLock
 from agentcli.sessions.storage.storage import SessionStorage
 
 HEADER_BYTES = 1 << 20
-"""A first line that is longer is no header."""
+"""A longer first line is no header."""
 
 BLOCK = 1 << 20
-"""Lines that follow each other are read together, up to so many bytes."""
+"""Adjacent lines are read together, up to this many bytes."""
 
 REPEAT_NAME_AFTER = 1 << 14
-"""Bytes. A list reads the ends of files only, so the name is written again when so much has come after it."""
+"""Bytes. A list reads only the ends of files, so the name is repeated after this much."""
 
 
 class JsonlSessionStorage(SessionStorage):
-    """Use `create`, `open` or `read`.
+    """A session in a file; made by `create`, `open` or `read`.
 
     `create` writes nothing until the first user message; what was appended before is written with it.
     """
@@ -50,16 +50,17 @@ class JsonlSessionStorage(SessionStorage):
         self._waiting: dict[str, Entry] = {}
         self._is_new = True
         self._is_unlisted = False
-        """Whether the file was made here, and its folder may not be on the disk yet."""
+        """Whether the file was created here, and its directory entry may not be on the disk yet."""
         self._read_only = False
 
     @classmethod
     def create(cls, path: Path, header: SessionHeader) -> "JsonlSessionStorage":
+        """A new session, whose file appears with the first user message."""
         return cls(path, header)
 
     @classmethod
     def read(cls, path: Path) -> "JsonlSessionStorage":
-        """Open a file for looking at it, whoever else has it open. Nothing can be appended.
+        """Open a file for reading, even if another process has it open. Nothing can be appended.
 
         Raises:
             SessionError: `not_found`; `not_a_session`; `old_format`; `storage`, when the system refuses.
@@ -71,7 +72,7 @@ class JsonlSessionStorage(SessionStorage):
 
     @classmethod
     def open(cls, path: Path) -> "JsonlSessionStorage":
-        """Open a file for going on with it.
+        """Open a file for reading and appending.
 
         Raises:
             SessionError: `not_found`; `not_a_session` (the file is left as it is); `old_format`, when it has to be
@@ -79,7 +80,7 @@ class JsonlSessionStorage(SessionStorage):
         """
         storage = cls(path, read_header(path))
         try:
-            storage._take_lock()
+            storage._acquire_lock()
         except OSError as error:
             raise storage_error(path, error, "locked") from None
         storage._load(os.O_RDWR | os.O_APPEND)
@@ -91,7 +92,7 @@ class JsonlSessionStorage(SessionStorage):
             self._descriptor = os.open(self.path, flags | OPEN_FLAGS)
             require_regular(self.path, os.fstat(self._descriptor))
             with FileIO(self._descriptor, "rb", closefd=False) as file:
-                self._take_in(scan_lines(file))
+                self._register_lines(scan_lines(file))
         except OSError as error:
             self.close()
             raise storage_error(self.path, error, "opened") from None
@@ -103,8 +104,8 @@ class JsonlSessionStorage(SessionStorage):
             self.close()
             raise
 
-    def _take_in(self, lines: Iterator[ScannedLine]) -> None:
-        """Note every entry's place. Lines that are no entries stay where they are and are counted."""
+    def _register_lines(self, lines: Iterator[ScannedLine]) -> None:
+        """Register the place of every entry. Lines that are no entries stay in the file and are counted."""
         found: list[ScannedLine] = []
         unreadable = 0
         next(lines, None)  # the header
@@ -114,14 +115,14 @@ class JsonlSessionStorage(SessionStorage):
             elif line.has_newline or self._read_only:
                 unreadable += 1
             elif self._set_aside(line):
-                # Something may stand before it on its line.
+                # There may be an entry before it on its line.
                 self._ends_in_newline = os.pread(self._descriptor, 1, line.offset - 1) == b"\n"
                 continue
             self._ends_in_newline = line.has_newline
         self._size = os.fstat(self._descriptor).st_size
         self._connect(line.head for line in found if line.head is not None)
         self._lines = dict(zip(self._heads, found, strict=True))
-        self._settle()
+        self._restore_state()
         named = [line.offset for line in found if line.head is not None and line.head.type == "session_info"]
         self._named_at = max(named, default=0)
         if unreadable:
@@ -133,17 +134,19 @@ class JsonlSessionStorage(SessionStorage):
             self.notices.append(text)
 
     def get_entry(self, id: str) -> Entry | None:
+        """One entry in full; None if there is none with this id."""
         if (waiting := self._waiting.get(id)) is not None:
             return waiting
         line = self.get_line(id)
         return decode_entry(line, self._heads[id]) if line is not None else None
 
     def get_line(self, id: str) -> bytes | None:
-        """An entry as it stands in the file, without its newline; None if it is not in the file (yet)."""
+        """An entry as it is in the file, without its newline; None if it is not in the file (yet)."""
         line = self._lines.get(id)
         return os.pread(self._descriptor, line.length, line.offset) if line is not None else None
 
     def get_some(self, ids: Iterable[str]) -> Iterator[Entry]:
+        """Several entries in full, in order; unknown ids are left out. Adjacent lines are read together."""
         block, base = b"", 0
         wanted = [id for id in ids if id in self._heads]
         for number, id in enumerate(wanted):
@@ -157,7 +160,7 @@ class JsonlSessionStorage(SessionStorage):
             yield decode_entry(block[offset - base : offset - base + length], self._heads[id])
 
     def _run(self, ids: list[str], first: int) -> int:
-        """How many bytes to read for the entry and for those that follow it in the file as in the list."""
+        """How many bytes to read for the entry and for those that follow it both in the file and in the list."""
         offset = self._lines[ids[first]].offset
         end = offset + self._lines[ids[first]].length
         for id in ids[first + 1 : first + 1000]:
@@ -181,6 +184,7 @@ class JsonlSessionStorage(SessionStorage):
         self._write(entry)
 
     def append_entry(self, entry: Entry) -> None:
+        """Add one entry; see `SessionStorage`. The session's name is repeated now and then."""
         super().append_entry(entry)
         if isinstance(entry, SessionInfoEntry):
             self._named_at = self._size
@@ -189,22 +193,24 @@ class JsonlSessionStorage(SessionStorage):
 
     def _repeat_name(self) -> None:
         repeated = SessionInfoEntry(id=new_id(), parent_id=self._leaf_id, timestamp=now_iso(), name=self.name)
-        # The entry before it is kept, and the name stands in the file already: if this fails, lists miss the name.
+        # The entry before it is kept, and the name is in the file already: if this fails, lists miss the name.
         with suppress(SessionError):
             super().append_entry(repeated)
         self._named_at = self._size
 
     def sync(self) -> None:
+        """Make what was appended survive a power failure: `fsync`."""
         if self._descriptor < 0:
             return
         _sync(self._descriptor)
         if self._is_unlisted:
-            # A new file is in its folder for good when the folder is on the disk too, and that one in its own.
-            for folder in (self.path.parent, self.path.parent.parent):
-                _sync_folder(folder)
+            # The entries of a new file in its directory, and of that in its parent, must be on the disk too.
+            for directory in (self.path.parent, self.path.parent.parent):
+                _sync_directory(directory)
             self._is_unlisted = False
 
     def close(self) -> None:
+        """Close the file and release its lock. May be called twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -212,21 +218,21 @@ class JsonlSessionStorage(SessionStorage):
             self._lock.release()
             self._lock = None
 
-    def _take_lock(self) -> None:
+    def _acquire_lock(self) -> None:
         self._lock = SessionLock(self.path)
         if self._lock.problem:
             self.notices.append(self._lock.problem)
 
     def _make_file(self) -> None:
-        """The file gets its name when its header is in it: a process that is killed leaves no file without one."""
+        """The file gets its name after its header is written: a killed process leaves no file without a header."""
         partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._take_lock()
+            self._acquire_lock()
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
             self._descriptor = os.open(partial, flags, 0o600)
             self._put(encode_line(self.header))
-            give_name(partial, self.path)
+            publish_as(partial, self.path)
             self._is_unlisted = True
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -247,26 +253,26 @@ class JsonlSessionStorage(SessionStorage):
         self._ends_in_newline = True
 
     def _put(self, line: bytes) -> None:
-        """Append bytes in one write, or take back what was written of them."""
+        """Append bytes in one write, or undo what was written of them."""
         try:
             written = os.write(self._descriptor, line)
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
         except OSError:
-            self._take_back()
+            self._undo_write()
             raise
         self._size += len(line)
 
-    def _take_back(self) -> None:
+    def _undo_write(self) -> None:
         try:
             os.ftruncate(self._descriptor, self._size)
         except OSError:
-            # The rest of the line stays; the next one begins on a line of its own.
+            # The partial line stays; the next entry begins on a new line.
             self._size = os.fstat(self._descriptor).st_size
             self._ends_in_newline = False
 
     def _set_aside(self, torn: ScannedLine) -> bool:
-        """Move what is left of a line out of the file. False if there is no room for it: then it stays a line."""
+        """Move a torn line out of the file. False if it cannot be written elsewhere; then it stays in the file."""
         aside = self.path.with_name(self.path.name + ".torn")
         try:
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -284,8 +290,8 @@ class JsonlSessionStorage(SessionStorage):
         return True
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _sync(descriptor)
     finally:
@@ -296,19 +302,23 @@ def _sync(descriptor: int) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems (network, FUSE) have no such call for files, or for folders.
+        # Some file systems (network, FUSE) do not support it for files, or for directories.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF):
             raise
 
 
-def give_name(partial: Path, path: Path) -> None:
-    """Make a file that is complete appear under its name, which it never takes from another. Raises OSError."""
+def publish_as(partial: Path, path: Path) -> None:
+    """Give a complete file its name; never replaces another file.
+
+    Raises:
+        OSError: the system refuses; `FileExistsError` if there is a file of this name.
+    """
     try:
         path.hardlink_to(partial)
     except FileExistsError:
         raise
     except OSError:
-        # A file system without hard links: names hold random ids, so that nobody else wants this one meanwhile.
+        # A file system without hard links: names contain random ids, so nobody else takes this one meanwhile.
         if path.exists():
             raise FileExistsError(17, "there is such a file already") from None
         partial.rename(path)
@@ -317,7 +327,7 @@ def give_name(partial: Path, path: Path) -> None:
 
 
 def read_header(path: Path) -> SessionHeader:
-    """The header of a session file in today's format.
+    """The header of a session file in the current format.
 
     Raises:
         SessionError: `not_found`, `not_a_session`, `old_format`, `storage`.
@@ -343,6 +353,6 @@ def read_header(path: Path) -> SessionHeader:
 
 
 def storage_error(path: Path, error: OSError, done: str = "written") -> SessionError:
-    """What the system refused; `done` says to do what."""
+    """The error for a call that the system refused; `done` is the participle of what was to be done."""
     problem = error.strerror or str(error)
     return SessionError("storage", f"the session file {path} cannot be {done}: {problem}", hint="see to the disk")

@@ -1,7 +1,7 @@
-"""Line scan: where the entries of a session file are, and their places in the tree, in one pass.
+"""Line scan: the positions of the entries of a session file and their places in the tree, in one pass.
 
-Lines as agentcli writes them are told by their first bytes; what follows is only searched for the beginning of another
-entry (two writes that ran into each other), of which each is told. Memory is bounded by the longest line.
+Lines as agentcli writes them are recognised by their first bytes; the rest is only searched for the beginning of
+another entry (two writes that ran into each other). Memory is bounded by the longest line.
 """
 
 import re
@@ -23,7 +23,7 @@ _HEAD = re.compile(
 
 
 _PLACE = b'"parent_id":'
-"""Every entry has it once, and text cannot hold it: quotes in a JSON string are escaped."""
+"""Every entry has it once, and text cannot contain it: quotes in a JSON string are escaped."""
 
 
 class ScannedLine(Struct, gc=False):
@@ -38,15 +38,15 @@ class ScannedLine(Struct, gc=False):
     has_newline: bool = True
     """False if the file ends here, and the line without a newline."""
     follows: bool = False
-    """Whether it stands on the line of the one before."""
+    """Whether it is on the same line as the one before."""
 
 
 def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
-    """Every line that is not blank, from the file's start, its header included. A byte order mark is passed over."""
+    """Every line that is not only whitespace, from the file's start, header included. A byte order mark is skipped."""
     buffer = bytearray(CHUNK)
     filled = base = 0
     types: dict[bytes, str] = {}
-    # Most entries follow the one before: its id is not decoded and kept twice.
+    # Most entries follow the one before: its id is neither decoded nor stored twice.
     last_raw, last_id = b"", ""
     while True:
         if filled == len(buffer):
@@ -68,7 +68,7 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
             ends.append(end)
             heads.append(found)
             start = end + 1
-        # One search of all is half the time of one of each.
+        # One search of the whole buffer takes half the time of one search for each line.
         has_one_each = not odd and buffer.count(_PLACE, first, start) == len(ends)
         begin = first
         for end, found in zip(ends, heads, strict=True):
@@ -90,14 +90,14 @@ def scan_lines(file: FileIO) -> Iterator[ScannedLine]:
 
 
 def _scan_odd(line: bytes, offset: int, *, has_newline: bool) -> Iterator[ScannedLine]:
-    """A line that its first bytes do not tell all of: another writer's, a torn one, or several in one."""
+    """A line that its first bytes do not identify: another writer's, a torn one, or several in one."""
     head = decode_head(line.strip())
     parts: list[LinePart] = []
     if head is None:
         parts = parts_of(line)
     if not any(part.is_record for part in parts):
         if head is None and (found := _HEAD.match(line)) is not None and line.endswith(b"}"):
-            # What is broken in it comes after its place in the tree.
+            # It is damaged only after its place in the tree.
             type, id, parent = (group.decode() if group is not None else None for group in found.groups())
             head = EntryHead(type or "", id or "", parent)
         yield ScannedLine(offset, len(line), head, has_newline)

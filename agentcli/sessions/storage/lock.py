@@ -1,7 +1,8 @@
-"""SessionLock: one writer a session, told to others by its pid.
+"""SessionLock: one writer for each session; others learn its pid.
 
 The lock is the operating system's, on a file beside the session, so it ends with its process however that ends. Where
-there is no `fcntl` (Windows), `msvcrt` locks the first byte. A file system that has no locks is worked on without.
+there is no `fcntl` (Windows), `msvcrt` locks the first byte. On a file system without locks the session is opened
+unlocked.
 """
 
 import contextlib
@@ -12,11 +13,14 @@ from pathlib import Path
 from agentcli.agent.errors import SessionError
 
 HELD = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
-"""How a system says that somebody else has a lock. Any other error says that there are none to be had."""
+"""Errors by which a system refuses a lock that another process holds. Any other means that it has no locks."""
 
 
 class SessionLock:
-    """Held from `__init__` to `release`.
+    """A lock that is held from `__init__` to `release`.
+
+    Args:
+        session: the session file.
 
     Raises:
         SessionError: `locked`, when another process holds it; the message has its pid.
@@ -26,9 +30,9 @@ class SessionLock:
     def __init__(self, session: Path) -> None:
         self.path = session.with_name(session.name + ".lock")
         self.problem = ""
-        """Why there is no lock, as one line; empty if it is held."""
+        """Why there is no lock, as one line; empty if the lock is held."""
         self.other_owner: int | None = None
-        """Where there is no lock: the process that seems to have the session open, by the pid that it left."""
+        """Without a lock: the process that seems to have the session open, by the pid in the lock file."""
         while True:
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -40,17 +44,18 @@ class SessionLock:
                     hint = f"close it there, or fork it: agentcli sessions fork {session.stem.rpartition('_')[2]}"
                     problem = f"the session {session.name} is open in process {owner or 'unknown'}"
                     raise SessionError("locked", problem, hint=hint) from None
-                self._go_without(session, owner, error)
+                self._note_no_lock(session, owner, error)
             if self._is_still_there():
                 break
             os.close(self._descriptor)
         if self.other_owner is None:
-            # What the pid is for is only to be told: a full disk is met when there is something to say.
+            # The pid is only for messages to others; a full disk is reported by the first write to the session.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, 0)
                 os.pwrite(self._descriptor, f" {os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
+        """Release the lock and remove its file. May be called twice."""
         if self._descriptor < 0:
             return
         if self.other_owner is None:
@@ -59,7 +64,7 @@ class SessionLock:
         os.close(self._descriptor)
         self._descriptor = -1
 
-    def _go_without(self, session: Path, owner: int | None, error: OSError) -> None:
+    def _note_no_lock(self, session: Path, owner: int | None, error: OSError) -> None:
         self.problem = f"the session {session.name} cannot be locked: {error.strerror}; open it in one place at a time"
         if owner is not None and owner != os.getpid() and _is_alive(owner):
             self.other_owner = owner
@@ -70,7 +75,7 @@ class SessionLock:
         return int(pid) if pid.isdecimal() else None
 
     def _is_still_there(self) -> bool:
-        """Whether the file that was locked is the one at the path: its last owner may just have removed it."""
+        """Whether the locked file is still the one at the path: its last owner may just have removed it."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), self.path.stat())
         except FileNotFoundError:

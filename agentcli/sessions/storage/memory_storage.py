@@ -9,8 +9,11 @@ from agentcli.sessions.storage.storage import SessionStorage
 
 
 class InMemorySessionStorage(SessionStorage):
-    """Args:
-    entries: what the session begins with, in order.
+    """A storage without a file.
+
+    Args:
+        header: of the session.
+        entries: the entries that the session begins with, in order.
     """
 
     def __init__(self, header: SessionHeader, entries: Iterable[Entry] = ()) -> None:
@@ -21,16 +24,17 @@ class InMemorySessionStorage(SessionStorage):
             head.id: replace(entry, id=head.id, parent_id=head.parent_id)
             for head, entry in zip(self._heads.values(), given, strict=True)
         }
-        self._settle()
+        self._restore_state()
 
     def get_entry(self, id: str) -> Entry | None:
+        """One entry in full."""
         return self._entries.get(id)
 
     def sync(self) -> None:
-        """Nothing outlives the process."""
+        """Does nothing: no entry survives the process."""
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Does nothing: there is no file."""
 
     def _keep(self, entry: Entry) -> None:
         self._entries[entry.id] = entry

@@ -1,8 +1,8 @@
 """SessionStorage: the tree of a session's entries, wherever their content is kept.
 
-It knows of every entry its place (`EntryHead`), the leaf, the labels and the name; a storage adds where the content is.
-An entry whose parent is not there, or would close a circle, follows what was written before it; an id that comes twice
-gets a suffix: no entry is lost, whatever happened to the file.
+It keeps the place of every entry (`EntryHead`), the leaf, the labels and the name; a subclass adds the content. An
+entry whose parent is missing, or would close a cycle, follows the entry written before it; a repeated id gets a suffix.
+So no entry is lost, whatever happened to the file.
 """
 
 from abc import ABC, abstractmethod
@@ -31,19 +31,22 @@ if TYPE_CHECKING:
 
 
 class SessionStorage(ABC):
-    """Each call is one small read or write, and blocks; none but those that say so is longer for a longer session."""
+    """Base of the storages.
+
+    Each call blocks for one small read or write. Its cost does not depend on the session's length unless it says so.
+    """
 
     def __init__(self, header: SessionHeader) -> None:
         self.header = header
         self.notices: list[str] = []
-        """What was odd about the session when it was opened, for the person."""
+        """Problems met when the session was opened, for the user."""
         self.labels: dict[str, str] = {}
-        """By entry id."""
+        """Labels by entry id."""
         self.name: str | None = None
         self.on_append: Callable[[Entry], None] | None = None
-        """Told every entry when it has been kept, in order."""
+        """Called with every entry after it was kept, in order."""
         self.orphans: list[str] = []
-        """Ids of entries whose parent was not there, or was one that came from them."""
+        """Ids of entries whose parent is missing, or descends from them."""
         self._leaf_id: str | None = None
         self._heads: dict[str, EntryHead] = {}
 
@@ -52,29 +55,31 @@ class SessionStorage(ABC):
         """One entry in full."""
 
     def get_some(self, ids: Iterable[str]) -> Iterator[Entry]:
-        """Several entries in full, in order; ids that are not there are left out."""
+        """Several entries in full, in order; unknown ids are left out."""
         return (entry for id in ids if (entry := self.get_entry(id)) is not None)
 
     @abstractmethod
     def _keep(self, entry: Entry) -> None:
-        """Keep one entry: whole or, with a SessionError (`storage`), not at all."""
+        """Keep one entry: whole, or not at all and raise SessionError (`storage`)."""
 
     @abstractmethod
     def sync(self) -> None:
-        """Make sure that what was appended outlives a power cut."""
+        """Make what was appended survive a power failure."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what the storage holds. It may be called twice."""
+        """Release the file and its lock. May be called twice."""
 
     def get_metadata(self) -> SessionHeader:
+        """The header of the session."""
         return self.header
 
     def create_entry_id(self) -> str:
+        """A new id, unique and ordered by time (UUIDv7)."""
         return new_id()
 
     def append_entry(self, entry: Entry) -> None:
-        """Add one entry; it is the new leaf unless its type says otherwise.
+        """Add one entry; it is the new leaf if its kind moves the leaf.
 
         Raises:
             SessionError: `storage`, when it cannot be kept, or `duplicate_id`; then nothing has changed.
@@ -92,7 +97,7 @@ class SessionStorage(ABC):
         return self._leaf_id
 
     def set_leaf_id(self, leaf_id: str | None) -> None:
-        """Go on from another entry. Kept as an entry of its own, so that it outlives the process.
+        """Continue from another entry. Kept as a `LeafEntry`, so that it survives the process.
 
         Raises:
             SessionError: `not_found`, `storage`.
@@ -113,7 +118,7 @@ class SessionStorage(ABC):
         return head
 
     def find_id(self, part: str) -> str:
-        """The id of the entry that is named by its id, or by a beginning or end that only it has.
+        """The id of the entry that is named by its id, or by a unique beginning or end of it.
 
         Raises:
             SessionError: `not_found`, `ambiguous`.
@@ -130,6 +135,7 @@ class SessionStorage(ABC):
         return list(self._heads.values())
 
     def get_head(self, id: str) -> EntryHead | None:
+        """The head of an entry; None if there is none with this id."""
         return self._heads.get(id)
 
     def get_entries(self) -> list[Entry]:
@@ -137,13 +143,15 @@ class SessionStorage(ABC):
         return list(self.get_some(self._heads))
 
     def find_entries(self, type: str) -> list[Entry]:
-        """Every entry of a type, on whichever branch, in order."""
+        """Every entry of a type, on any branch, in order."""
         return list(self.get_some([head.id for head in self._heads.values() if head.type == type]))
 
     def get_label(self, id: str) -> str | None:
+        """The label of an entry, if it has one."""
         return self.labels.get(id)
 
     def get_session_name(self) -> str | None:
+        """The name of the session, if it has one."""
         return self.name
 
     def get_path(self, leaf_id: str | None) -> list[EntryHead]:
@@ -159,15 +167,15 @@ class SessionStorage(ABC):
     def get_path_to_root_or_compaction(self, leaf_id: str | None) -> list[Entry]:
         """The entries that the context at `leaf_id` is made of, oldest first.
 
-        Those after the latest compaction, it itself, and what it kept; the whole path if there is none.
+        These are the latest compaction, what it kept, and what came after it; without one, the whole path.
         """
         path = self.get_path(leaf_id)
         return list(self.get_some(self.context_part(path)[1]))
 
     def context_part(self, path: list[EntryHead]) -> tuple[int, list[str]]:
-        """Where on a path the part begins that the context is made of, and the ids of what it is made of.
+        """Where the part of a path begins that the context is made of, and the ids of the entries of the context.
 
-        Those are the part's, and before them that of a prompt which the latest compaction kept.
+        The ids are those of the part, preceded by that of a prompt which the latest compaction kept.
         """
         start, prompt_id = self._kept_part(path)
         prompts = [head.id for head in path[:start] if head.id == prompt_id] if prompt_id is not None else []
@@ -185,14 +193,14 @@ class SessionStorage(ABC):
         return start, entry.kept_prompt_id
 
     def get_session_stats(self) -> "SessionStats":
-        """What the session took: messages, tools, tokens, money, time, on every branch. Reads the whole session."""
+        """What the session took on every branch: messages, tools, tokens, money, time. Reads the whole session."""
         from agentcli.sessions.stats import collect_stats
 
         heads = self.heads()
         return collect_stats(heads, self.get_some([head.id for head in heads]))
 
-    def _settle(self) -> None:
-        """After `_connect`: find out where orphans go, leaf, labels and name."""
+    def _restore_state(self) -> None:
+        """After `_connect`: place the orphans; find the leaf, the labels and the name."""
         if self.orphans:
             self._place_orphans()
         for head in self._heads.values():
@@ -203,7 +211,7 @@ class SessionStorage(ABC):
         self._leaf_id = self._find_leaf()
 
     def _connect(self, heads: Iterable[EntryHead]) -> None:
-        """Take in the places of entries that are kept already, in the order in which they were appended."""
+        """Register the places of entries that are kept already, in the order in which they were appended."""
         known = self._heads
         renamed: dict[str, str] = {}
         doubtful: list[EntryHead] = []
@@ -214,7 +222,7 @@ class SessionStorage(ABC):
                 continue
             id, parent_id = head.id, renamed.get(head.parent_id or "", head.parent_id)
             if id in known:
-                id = renamed[head.id] = _free(id, known)
+                id = renamed[head.id] = _unused_id(id, known)
             if parent_id is not None and parent_id not in known:
                 doubtful.append(EntryHead(head.type, id, parent_id))
                 parent_id = None
@@ -226,11 +234,11 @@ class SessionStorage(ABC):
                 self.orphans.append(head.id)
 
     def _place_orphans(self) -> None:
-        """Each goes on from where the conversation was when it was written; the file's first entry is a root."""
+        """Each follows the leaf of the time when it was written; the file's first entry is a root."""
         orphans = set(self.orphans)
         seen: set[str | None] = {None}
         awaited: set[str | None] = set()
-        """Parents that come after an entry of theirs: only those can be above what was written before them."""
+        """Parents that come after a child: only those can be ancestors of what was written before them."""
         leaf: str | None = None
         for head in self.heads():
             seen.add(head.id)
@@ -275,7 +283,7 @@ class SessionStorage(ABC):
                 assert_never(entry)
 
 
-def _free(id: str, taken: dict[str, EntryHead]) -> str:
+def _unused_id(id: str, taken: dict[str, EntryHead]) -> str:
     number = 2
     while f"{id}~{number}" in taken:
         number += 1
