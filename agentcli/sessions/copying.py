@@ -1,7 +1,7 @@
 """Copying: a session file made from entries of another, published whole or not at all.
 
-Lines are taken over byte for byte, so that what this version does not know survives; only a place in the tree that
-differs is written anew.
+Lines are copied byte for byte, so that what this version does not know survives; only a place in the tree that differs
+is rewritten.
 """
 
 import os
@@ -20,10 +20,10 @@ from agentcli.sessions.storage.storage import SessionStorage
 
 
 def publish(path: Path, header: SessionHeader, lines: Iterable[bytes]) -> None:
-    """Write a session file that appears under its name when it is complete and safe on the disk.
+    """Write a session file that appears under its name when it is complete and on the disk.
 
     Raises:
-        SessionError: `storage`; or `exists`, when there is such a file. Then nothing is left behind.
+        SessionError: `storage`, or `exists` if there is such a file; then no partial file is left.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -46,7 +46,7 @@ def publish(path: Path, header: SessionHeader, lines: Iterable[bytes]) -> None:
 
 
 def lines_of(storage: SessionStorage, heads: Sequence[EntryHead]) -> Iterator[bytes]:
-    """The lines of entries, each with its place in the tree as the storage has it; damaged ones are left out."""
+    """The lines of entries, each with its place in the tree of the storage; damaged ones are left out."""
     dropped: dict[str | None, str | None] = {}
     for head in heads:
         if head.parent_id in dropped:
@@ -63,7 +63,7 @@ def lines_of(storage: SessionStorage, heads: Sequence[EntryHead]) -> Iterator[by
 
 
 def placed_line(line: bytes, head: EntryHead) -> bytes | None:
-    """The line with the id and the parent that the head has; None if it is damaged."""
+    """The line with the id and the parent of the head; None if it is damaged."""
     line = first_record(line)
     try:
         record = msgspec.json.decode(line)
@@ -75,7 +75,7 @@ def placed_line(line: bytes, head: EntryHead) -> bytes | None:
 
 
 def branch_lines(storage: SessionStorage, leaf_id: str | None) -> Iterator[bytes]:
-    """One branch as the lines of a session of its own: the path, then its labels and the name."""
+    """One branch as the lines of a new session: the path, then its labels and the name."""
     path = storage.get_path(leaf_id)
     yield from lines_of(storage, path)
     ids = {head.id for head in path}
@@ -89,7 +89,7 @@ def branch_lines(storage: SessionStorage, leaf_id: str | None) -> Iterator[bytes
 
 
 def fork_leaf(storage: SessionStorage, entry_id: str, position: str) -> str | None:
-    """Where a fork ends: at the entry, or right before it, which then must be a user message.
+    """The last entry of a fork: the entry, or its parent if the fork ends before it; then it must be a user message.
 
     Raises:
         SessionError: `not_found`, `invalid_fork_target`.

@@ -1,4 +1,4 @@
-"""Doctor: what is wrong with a session file, and a copy in which it is put right. The file itself is only read."""
+"""Doctor: the damage of a session file, and a repaired copy. The file itself is only read."""
 
 import os
 import re
@@ -24,17 +24,19 @@ from agentcli.sessions.storage.storage import SessionStorage
 
 
 class Finding(Struct, frozen=True):
+    """One thing that is wrong or worth knowing about a session file."""
+
     kind: str
     """`refused`, `torn`, `unreadable`, `damaged`, `fused`, `orphaned`, `duplicate`, `same_call`, `unknown`,
     `unanswered`, `set_aside`, `not_private`, `parent_gone`."""
     text: str
-    """One line, for people."""
+    """One line, for users."""
     is_wrong: bool = True
-    """Whether a repaired copy would differ; else it is only worth knowing."""
+    """Whether a repaired copy would differ; otherwise it is only worth knowing."""
 
 
 def examine(path: Path) -> list[Finding]:
-    """What is to be said of a session file; nothing if all is well."""
+    """Check a session file. Empty if all is well."""
     try:
         storage = JsonlSessionStorage.read(path)
     except SessionError as error:
@@ -65,14 +67,14 @@ def _of_lines(storage: JsonlSessionStorage) -> list[Finding]:
             findings.append(Finding("duplicate", f"line {number} has the id {head.id} of an earlier one"))
         if head.parent_id is not None and head.parent_id not in ids:
             findings.append(Finding("orphaned", f"line {number}: its parent {head.parent_id} is not there"))
-        elif _closes_circle(head, seen):
+        elif _closes_cycle(head, seen):
             findings.append(Finding("orphaned", f"line {number} and its parents form a circle"))
         seen[head.id] = head.parent_id
     return findings
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, ScannedLine]]:
-    """What the file holds but for its header, each with the number of its line (blank ones do not count)."""
+    """The lines after the header, each with its number; lines of whitespace do not count."""
     number = 0
     with FileIO(str(path), "rb") as file:
         for index, line in enumerate(scan_lines(file)):
@@ -81,7 +83,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, ScannedLine]]:
                 yield number, line
 
 
-def _closes_circle(head: EntryHead, parents: dict[str, str | None]) -> bool:
+def _closes_cycle(head: EntryHead, parents: dict[str, str | None]) -> bool:
     id = head.parent_id
     if id is None or id not in parents or head.id in parents:
         return False
@@ -126,10 +128,10 @@ def _around(path: Path, storage: JsonlSessionStorage) -> list[Finding]:
 
 
 def repair(path: Path) -> Path:
-    """Write a copy with every entry that can be read, its tree mended. Returns it; the file stays as it is.
+    """Write a copy with every entry that can be read and a connected tree. Returns it; the file stays as it is.
 
     Raises:
-        SessionError: it is no session, or the copy cannot be written.
+        SessionError: the file is no session, or the copy cannot be written.
     """
     storage = JsonlSessionStorage.read(path)
     try:
@@ -146,7 +148,7 @@ def repair(path: Path) -> Path:
 
 
 def _shared_calls(storage: SessionStorage, entries: Iterable[Entry]) -> Iterator[tuple[str, str]]:
-    """The entry and the name of each call that has no id, or one of an earlier call on the same branch."""
+    """The entry and the tool of each call without an id, or with that of an earlier call on the same branch."""
     owners: dict[str, list[str]] = {}
     for entry in entries:
         if not (isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage)):
@@ -162,12 +164,12 @@ def _shared_calls(storage: SessionStorage, entries: Iterable[Entry]) -> Iterator
 
 
 def _with_distinct_calls(storage: SessionStorage, lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a session's entries, with another id for each call whose id is taken, and for its result."""
+    """The lines of a session's entries, with a new id for each call whose id is taken, and for its result."""
     taken = CallIds()
     given: dict[str, dict[str, list[str]]] = {}
-    """By entry: what the ids of its calls have become, in order."""
+    """By entry: the new ids of its calls by the old ones, in order."""
     originals: dict[str, str] = {}
-    """By entry of a result: the id that it had."""
+    """By entry of a result: the old id of its call."""
     for line in lines:
         record = msgspec.json.decode(line)
         message = record.get("message")
@@ -196,7 +198,7 @@ def _answered(
     given: dict[str, dict[str, list[str]]],
     originals: dict[str, str],
 ) -> str:
-    """The id of the call that a result answers: of the nearest message above it with its id, and there in order."""
+    """The new id of the call that a result answers: in the nearest ancestor with the old id, in order."""
     before = 0
     head = storage.get_head(id)
     while head is not None and head.parent_id is not None:

@@ -63,18 +63,20 @@ _NAMES = {
 }
 _DETAILS = {"readFiles": "read_files", "modifiedFiles": "modified_files"}
 _OPAQUE = frozenset({"arguments", "data", "metadata"})
-"""What is somebody's own data and stays as it is."""
+"""Data of tools and extensions, which stays as it is."""
 
 
 class Import(Struct, frozen=True):
+    """A session file in the current format."""
+
     header: SessionHeader
     lines: list[bytes]
     skipped: int
-    """Lines that could not be read, or of which something could not."""
+    """Number of lines that could not be read in full."""
 
 
 def read_import(path: Path) -> Import:
-    """What a file holds, in today's format.
+    """The content of a file in the current format.
 
     Raises:
         SessionError: `not_found`, `not_a_session`, `storage`.
@@ -124,7 +126,7 @@ def _header(record: dict[str, Any], path: Path) -> SessionHeader:
 
 
 def _connected(records: list[dict[str, Any]], version: object) -> Iterator[dict[str, Any]]:
-    """Records with ids and parents: version 1 is a list, in which each follows the one before."""
+    """Records with ids and parents: version 1 is a list, in which each entry follows the one before."""
     is_list = not isinstance(version, int) or version < 2
     ids = [record["id"] if isinstance(record.get("id"), str) else new_id() for record in records]
     for number, record in enumerate(records):
@@ -141,7 +143,7 @@ def _connected(records: list[dict[str, Any]], version: object) -> Iterator[dict[
 
 
 def _translate(record: dict[str, Any]) -> dict[str, Any]:
-    """A header or entry with today's names and words. What has no counterpart stays as it is."""
+    """A header or entry with the current names and values. What has no counterpart stays as it is."""
     entry = _rename(record)
     if isinstance(message := entry.get("message"), dict):
         entry["message"] = _translate_message(message)

@@ -1,4 +1,4 @@
-"""Listing: what a list shows of a session, read from the two ends of its file."""
+"""Listing: the facts about a session for a list, read from the two ends of its file."""
 
 import os
 import re
@@ -19,14 +19,14 @@ HEAD_BYTES = 1 << 14
 TAIL_BYTES = 24 << 10
 """More than `jsonl_storage.REPEAT_NAME_AFTER`, so that the name is in it."""
 MOST_BYTES = 4 << 20
-"""So far back the last message is looked for, when a huge line hides it."""
+"""The last message is searched up to this far from the end, behind a huge line."""
 
 _MESSAGE = re.compile(rb'"timestamp":"([^"\\]{1,40})","message":\{"role":"(user|assistant)"')
 _CUT_TEXT = re.compile(rb'"role":"user".{0,200}?"text":"((?:[^"\\]|\\.)*)', re.S)
 
 
 class SessionInfo(Struct, frozen=True):
-    """What a list shows of a session."""
+    """The facts about a session for a list."""
 
     path: Path
     id: str
@@ -59,7 +59,7 @@ def read_info(path: Path) -> SessionInfo | None:
 
 
 def read_cwd(path: Path) -> str | None:
-    """The working folder that a session file's header names; None if there is no header, or it cannot be read."""
+    """The working directory in a session file's header; None if there is no header, or it cannot be read."""
     try:
         with path.open("rb", buffering=0) as file:
             head = file.read(4096)
@@ -78,7 +78,7 @@ def _long_header(file: IO[bytes], head: bytes) -> SessionHeader | None:
 
 def _first_message(beginning: bytes) -> str:
     lines = beginning.split(b"\n")
-    # An entry may have run into the header.
+    # An entry may have run into the header's line.
     first = lines[0].removeprefix(BOM)
     for number, line in enumerate([first.removeprefix(first_record(first)), *lines[1:]]):
         is_cut = number == len(lines) - 1
@@ -111,7 +111,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def _read_tail(file: BinaryIO, head: bytes, size: int) -> tuple[str | None, int]:
-    """The latest name and the time of the latest message, as far as the tail tells."""
+    """The latest name, and the time of the latest message, in the tail; 0 if there is none."""
     length = TAIL_BYTES
     while True:
         if size <= len(head):
@@ -149,7 +149,7 @@ def _scan_backwards(tail: bytes) -> tuple[str | None, int]:
 
 
 def _time_of(beginning: bytes, tail: bytes, start: int, end: int) -> int:
-    """When a line's message was said, in Unix milliseconds; 0 if it is no message of the person or the model."""
+    """The time of a line's message in Unix milliseconds; 0 if it is no message of the user or the model."""
     if beginning.startswith(b'{"type":"message"'):
         found = _MESSAGE.search(beginning)
         return to_milliseconds(found[1].decode()) if found else 0

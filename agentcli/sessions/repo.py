@@ -1,4 +1,4 @@
-"""JsonlSessionRepo: the folder of sessions, a folder in it for each working folder."""
+"""Session repositories: a directory of session files, with a directory for each working directory; or memory only."""
 
 import functools
 import hashlib
@@ -23,14 +23,16 @@ from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 
 
 class JsonlSessionRepo:
-    """Args:
-    folder: `~/.agentcli/sessions`; made when the first session is.
+    """The sessions that are kept in files.
+
+    Args:
+        folder: `~/.agentcli/sessions`; created with the first session.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.notices: list[str] = []
-        """What was odd about the last file that was imported, for the person."""
+        """Problems of the last imported file, for the user."""
 
     def create(self, cwd: Path, *, parent_session: Path | None = None) -> Session:
         """A new session. Its file appears with the first user message."""
@@ -38,7 +40,7 @@ class JsonlSessionRepo:
         return Session(JsonlSessionStorage.create(self._path_of(header), header))
 
     def open(self, path: Path) -> Session:
-        """A session to go on with. One in an older format is imported, and the new one is opened.
+        """Open a session to continue it. One in an older format is imported, and the new one is opened.
 
         Raises:
             SessionError: see `JsonlSessionStorage.open`.
@@ -56,18 +58,19 @@ class JsonlSessionRepo:
         return session
 
     def read(self, path: Path) -> Session:
-        """A session to look at, whoever else has it open. Raises SessionError: see `JsonlSessionStorage.read`."""
+        """Open a session for reading. Raises SessionError: see `JsonlSessionStorage.read`."""
         return Session(JsonlSessionStorage.read(path))
 
     def fork(
         self, source: Path, *, entry_id: str | None = None, position: str = "before", cwd: Path | None = None
     ) -> Session:
-        """A new session that begins as another one went. That one is only read, and may be open elsewhere.
+        """A new session with the entries of another. The source is only read, and may be open elsewhere.
 
         Args:
+            source: the session file.
             entry_id: where the fork ends; None copies every branch.
             position: `before` the entry, which must be a user message, or `at` it.
-            cwd: the folder to work in; None is the source's own.
+            cwd: the working directory; None is that of the source.
 
         Raises:
             SessionError: `not_found`, `invalid_fork_target`, `not_a_session`, `storage`.
@@ -87,9 +90,9 @@ class JsonlSessionRepo:
         return self.open(self._path_of(header))
 
     def branch_off(self, source: Session, leaf_id: str | None, *, cwd: Path) -> Session:
-        """A new session that begins as one branch of an open one, what is not in its file yet included.
+        """A new session with one branch of an open one, including entries that are not in its file yet.
 
-        As of any new session, its file appears with the first user message.
+        Its file appears with the first user message.
 
         Raises:
             SessionError: `storage`.
@@ -107,12 +110,14 @@ class JsonlSessionRepo:
         return session
 
     def import_file(self, path: Path, *, cwd: Path | None = None) -> Path:
-        """Make a session of a file from elsewhere. Returns the new file; the old one stays as it is.
-
-        What of it could not be read is told in `notices`.
+        """Make a session of a file from elsewhere, which stays as it is. What cannot be read is reported in `notices`.
 
         Args:
-            cwd: the folder it belongs to; None is what the file says.
+            path: the file.
+            cwd: the working directory it belongs to; None is that of the file.
+
+        Returns:
+            The new file.
 
         Raises:
             SessionError: see `importing.read_import`.
@@ -129,24 +134,40 @@ class JsonlSessionRepo:
         return self._path_of(header)
 
     def delete(self, path: Path) -> bool:
-        """Take a session away. Returns whether it went to the trash; where there is none, it is gone.
+        """Delete a session. Returns whether it went to the trash; where there is none, it is gone.
 
         Raises:
-            SessionError: `locked`, when it is open; `not_found`; `storage`.
+            SessionError: `locked`, when it is open, here or elsewhere; `not_found`, `not_a_session`, `storage`.
         """
-        return _remove(path)
+        try:
+            read_header(path)
+        except SessionError as error:
+            if error.code != "old_format":
+                raise
+        try:
+            lock = SessionLock(path)
+            try:
+                trashed = _to_trash(path)
+                if not trashed:
+                    path.unlink()
+                path.with_name(path.name + ".torn").unlink(missing_ok=True)
+            finally:
+                lock.release()
+        except OSError as error:
+            raise storage_error(path, error) from None
+        return trashed
 
     def folder_of(self, cwd: Path) -> Path:
-        """Where the sessions of a working folder are: its name, so that people find it, and a hash of its real path."""
+        """The directory of a working directory's sessions: its name, for users, and a hash of its real path."""
         real = os.path.realpath(cwd)
         name = re.sub(r"[^\w.-]", "_", Path(real).name)[:60] or "root"
         return self.folder / f"{name}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:12]}"
 
     def list(self, cwd: Path | None = None) -> list[SessionInfo]:
-        """The sessions of one working folder, or all; last used first. Files that are no sessions are left out.
+        """The sessions of one working directory, or all; last used first. Files that are no sessions are left out.
 
-        A session is of the folder that its header names, wherever the file lies; if that folder is gone, of the one
-        that the file lies with.
+        A session belongs to the working directory in its header, wherever the file is; if that directory is gone, to
+        the one among whose sessions the file is.
         """
         infos = (read_info(path) for path in self.files()) if cwd is None else self._infos_of(cwd)
         return sorted(
@@ -154,9 +175,9 @@ class JsonlSessionRepo:
         )
 
     def find(self, reference: str, cwd: Path | None = None) -> Path:
-        """The file of a session named by its path, its id, or a part of the id's beginning or end that only it has.
+        """The file of a session, by its path, its id, or a unique beginning or end of the id.
 
-        Sessions of `cwd` are looked at first.
+        Sessions of `cwd` are searched first.
 
         Raises:
             SessionError: `not_found`, `ambiguous`.
@@ -176,19 +197,19 @@ class JsonlSessionRepo:
         raise SessionError("not_found", f"there is no session {reference}", hint="see: agentcli sessions list --all")
 
     def latest(self, cwd: Path) -> Path | None:
-        """The session of a working folder that was used last."""
+        """The session of a working directory that was used last."""
         infos = self.list(cwd)
         return infos[0].path if infos else None
 
     def files(self, cwd: Path | None = None) -> Iterator[Path]:
-        """The session files of one working folder, or all, each once even if links lead to it by several names."""
-        folders = [self.folder_of(cwd)] if cwd is not None else sorted(self.folder.glob("*/"))
+        """The session files of one working directory, or all; each once, even if links give it several names."""
+        directories = [self.folder_of(cwd)] if cwd is not None else sorted(self.folder.glob("*/"))
         seen: set[str] = set()
-        for folder in folders:
-            real = os.path.realpath(folder)
+        for directory in directories:
+            real = os.path.realpath(directory)
             if real not in seen:
                 seen.add(real)
-                yield from (path for path in folder.glob("*.jsonl") if not path.name.startswith("."))
+                yield from (path for path in directory.glob("*.jsonl") if not path.name.startswith("."))
 
     def _infos_of(self, cwd: Path) -> Iterator[SessionInfo]:
         real, own = os.path.realpath(cwd), os.path.realpath(self.folder_of(cwd))
@@ -209,7 +230,7 @@ class JsonlSessionRepo:
         return any(_id_of(path) == id for path in self.files())
 
     def _imported(self, path: Path) -> Path | None:
-        """The session that this file was imported as before, if it was."""
+        """The session that an earlier import made of this file, if there is one."""
         for file in self.files():
             info = read_info(file)
             if info is not None and file != path and _is_ours(file):
@@ -229,33 +250,34 @@ class JsonlSessionRepo:
 
 
 class InMemorySessionRepo:
-    """For tests and for programs that keep nothing. Sessions are named by their id."""
+    """Sessions that end with the process, for tests and for programs that keep nothing. They are named by id."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, InMemorySessionStorage] = {}
 
     def create(self, cwd: Path = Path("/"), *, parent_session: str | None = None) -> Session:
+        """A new session."""
         header = SessionHeader(id=new_id(), timestamp=now_iso(), cwd=str(cwd), parent_session=parent_session)
         return self._add(InMemorySessionStorage(header))
 
     def open(self, id: str) -> Session:
-        """Raises SessionError (`not_found`)."""
+        """A session by its id. Raises SessionError (`not_found`)."""
         return Session(self._storage(id))
 
     def list(self, cwd: Path | None = None) -> list[SessionHeader]:
-        """The sessions of one working folder, or all; newest first."""
+        """The headers of the sessions of one working directory, or all; newest first."""
         headers = [storage.header for storage in self._sessions.values()]
         return [header for header in reversed(headers) if cwd is None or header.cwd == str(cwd)]
 
     def delete(self, id: str) -> None:
-        """Raises SessionError (`not_found`)."""
+        """Delete a session. Raises SessionError (`not_found`)."""
         self._storage(id)
         del self._sessions[id]
 
     def fork(
         self, source: str, *, entry_id: str | None = None, position: str = "before", cwd: Path | None = None
     ) -> Session:
-        """See `JsonlSessionRepo.fork`."""
+        """A new session with the entries of another; see `JsonlSessionRepo.fork`."""
         storage = self._storage(source)
         header = replace(storage.header, id=new_id(), timestamp=now_iso(), parent_session=source)
         if cwd is not None:
@@ -275,39 +297,13 @@ class InMemorySessionRepo:
         return self._sessions[id]
 
 
-def _remove(path: Path) -> bool:
-    """Take a session's file away, and what was set aside of it. Returns whether it went to the trash.
-
-    Raises:
-        SessionError: `locked`, when it is open, here or elsewhere; `not_found`, `not_a_session`, `storage`.
-    """
-    try:
-        read_header(path)
-    except SessionError as error:
-        if error.code != "old_format":
-            raise
-    try:
-        lock = SessionLock(path)
-        try:
-            trashed = _to_trash(path)
-            if not trashed:
-                path.unlink()
-            path.with_name(path.name + ".torn").unlink(missing_ok=True)
-        finally:
-            lock.release()
-    except OSError as error:
-        raise storage_error(path, error) from None
-    return trashed
-
-
 def _to_trash(path: Path) -> bool:
-    # 15 ms, and only who deletes needs it.
     from send2trash import send2trash
 
     try:
         send2trash(path)
     except OSError:
-        # No trash on this file system or for this user: the caller was asked, and the file goes for good.
+        # No trash on this file system or for this user: the caller confirmed, and the file is deleted.
         return False
     return True
 

@@ -1,8 +1,8 @@
-"""Search: the sessions that hold what a person remembers of them.
+"""Search: the sessions that contain words, phrases or a pattern.
 
-`words` must all occur (in the id, folder, name or messages), `"a phrase"` as it stands, `re:…` as a pattern. Letters
-match whatever their case. Only names, of sessions and of
-their folders, are also matched loosely (the letters in order), and come last: in a long path any letters are found.
+`words` must all occur (in the id, working directory, name or messages), `"a phrase"` literally, `re:…` as a regular
+expression; case is ignored. Only names, of sessions and of their directories, are also matched fuzzily (the letters in
+order), and come last: a long path would match any letters.
 """
 
 import re
@@ -19,26 +19,29 @@ from agentcli.sessions.listing import SessionInfo
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 
 _AROUND = 40
-"""Characters shown before and after what was found."""
+"""Characters shown before and after the match."""
 
 Match = Callable[[str], "tuple[int, int] | None"]
+"""Finds the span of one search term in a text; None if it is not in it."""
 
 
 class SearchHit(Struct, frozen=True):
+    """A session that was found."""
+
     info: SessionInfo
     rank: int
-    """0: the name; 1: exact, in id, folder or messages; 2: the name or the folder's name, loosely."""
+    """0: the name; 1: exact, in id, working directory or messages; 2: the session's or directory's name, fuzzily."""
     excerpt: str
-    """One line, with what was found."""
+    """One line with the match."""
     span: tuple[int, int]
-    """Where in the excerpt."""
+    """Of the match in the excerpt."""
 
 
 def search_sessions(infos: Iterable[SessionInfo], query: str) -> list[SearchHit]:
-    """Best first; those of one rank as they come in `infos`.
+    """Search sessions. Best first; those of one rank in the order of `infos`.
 
     Raises:
-        UsageError: the pattern is none.
+        UsageError: the pattern is invalid.
     """
     matches = parse_query(query)
     hits = [hit for info in infos if (hit := _search(info, query, matches)) is not None]
@@ -46,6 +49,7 @@ def search_sessions(infos: Iterable[SessionInfo], query: str) -> list[SearchHit]
 
 
 def parse_query(query: str) -> list[Match]:
+    """The terms of a query, all of which must match. Raises UsageError if its pattern is invalid."""
     query = query.strip()
     if query.startswith("re:"):
         try:
@@ -88,7 +92,7 @@ def _texts(info: SessionInfo) -> Iterator[str]:
     try:
         storage = JsonlSessionStorage.read(info.path)
     except SessionError:
-        # It may have gone, or be of another format: what the list knows of it was looked through.
+        # It may have been deleted, or have another format.
         return
     try:
         for entry in storage.get_some([head.id for head in storage.heads() if head.type == "message"]):
