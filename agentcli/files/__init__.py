@@ -1,1 +1,1 @@
-"""Files: how agentcli opens what others may have put on the disk, and where a repository begins."""
+"""Files: how agentcli opens untrusted files, and where a repository begins."""

@@ -1,8 +1,7 @@
-"""ProjectFence: which files of a project agentcli reads by itself: those that are in it, and its user's.
+"""ProjectFence: the files of a project that agentcli reads on its own: those inside it that its user owns.
 
-A repository may be anybody's: a link in it to `~/.ssh/id_rsa` or `/proc/self/environ` must not reach the model. What
-counts is where a file really is, and who owns it. The user's own folder (`~/.agentcli`) has no such fence: its links
-may lead anywhere.
+A repository is untrusted: a link in it to `~/.ssh/id_rsa` or `/proc/self/environ` must not reach the model. The real
+path of a file and its owner decide. The user's own directory (`~/.agentcli`) has no fence: its links may lead anywhere.
 """
 
 import os
@@ -22,17 +21,17 @@ def _nothing(path: Path) -> str | None:
 
 
 class ProjectFence(Struct, frozen=True):
-    """`judge` of `reading.read_bytes`, for the files of one working folder."""
+    """A `judge` for `reading.read_bytes`, for the files of one working directory."""
 
     folders: tuple[Path, ...]
     """Real paths; a file has to be below one of them."""
     place: str
-    """What they are, in words."""
+    """What the directories are, for messages."""
     denied: Callable[[Path], str | None] = _nothing
-    """The rule that denies a path, if one does."""
+    """Gives the rule that denies a path, if one does."""
 
     def __call__(self, path: Path, status: os.stat_result) -> None:
-        """Raises FileProblem if an open file is not to be read. `status` is of what is open."""
+        """Raises FileProblem if an open file must not be read. `status` is that of the open file."""
         real = Path(os.path.realpath(path))
         if problem := self._problem(path, real, status):
             raise FileProblem(problem, path)
@@ -48,13 +47,13 @@ class ProjectFence(Struct, frozen=True):
         return f"the rule {rule} denies it" if rule else ""
 
     def encloses(self, real: Path) -> bool:
-        """Whether a real path is inside of the project."""
+        """Whether a real path is inside the project."""
         inside = any(real.is_relative_to(folder) for folder in self.folders)
         return inside and not any(real.is_relative_to(folder) for folder in _OF_THE_SYSTEM)
 
 
 def fence_of(cwd: Path, denied: Callable[[Path], str | None] = _nothing) -> ProjectFence:
-    """The fence of a working folder: its repository, or the folder alone."""
+    """The fence of a working directory: its repository, or the directory alone."""
     root = repository_root(cwd)
     folders = (cwd,) if root is None else (cwd, root)
     place = "the working folder" if root is None else "the repository"
@@ -62,7 +61,7 @@ def fence_of(cwd: Path, denied: Callable[[Path], str | None] = _nothing) -> Proj
 
 
 def _owners() -> set[int]:
-    """Whose files are read: the user's, root's, and those of who became root with sudo."""
+    """Owners whose files are read: the user, root, and the user who became root with sudo."""
     owners = {os.geteuid(), 0}
     if os.geteuid() == 0 and (behind := os.environ.get("SUDO_UID", "")).isdecimal():
         owners.add(int(behind))

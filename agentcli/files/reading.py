@@ -1,10 +1,10 @@
 """Reading: the one way to open and read a file whose content agentcli does not control.
 
 Settings, instructions, themes, keys, histories, sessions: each may be a FIFO, a device, a link to either, or endless.
-Only a regular file is read, without blocking, up to a limit. What a path is gets judged before it is opened (a device
-may act on being opened) and again on what is open (the name may lead elsewhere by then).
+Only a regular file is read, without blocking, up to a limit. The type is checked before the path is opened (opening a
+device may have an effect) and again on the open file (the path may lead elsewhere by then).
 
-The package is a layer of its own between `agent`, which does no input or output, and `tools`, `sessions`, `config` and
+The package is a layer between `agent`, which does no input or output, and `tools`, `sessions`, `config` and
 `providers`, which all read files and may not import each other.
 """
 
@@ -17,17 +17,18 @@ from typing import BinaryIO
 OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 Judge = Callable[[Path, os.stat_result], None]
-"""Looks at a file that is open; raises `FileProblem` to have it left alone."""
+"""Checks an open file by its path and status; raises `FileProblem` if it must not be read."""
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class FileProblem(OSError):
-    """Why a file is not read, apart from what the system says.
+    """A file is not read for a reason other than an error of the system.
 
     Args:
-        reason: a clause that follows the path and a colon: `it is a FIFO (named pipe)`. It is the `strerror` too, so
-            that one `except OSError` tells every reason.
+        reason: a clause that follows the path and a colon: `it is a FIFO (named pipe)`. It is also the `strerror`, so
+            that one `except OSError` covers every reason.
+        path: the file, if the message is to contain it.
     """
 
     def __init__(self, reason: str, path: Path | None = None) -> None:
@@ -42,7 +43,7 @@ def open_regular(path: Path, judge: Judge | None = None) -> int:
     """A descriptor of a regular file, which the caller closes. Never blocks.
 
     Raises:
-        FileProblem: it is none, or `judge` refuses it.
+        FileProblem: it is not a regular file, or `judge` refuses it.
         OSError: the system refuses; `FileNotFoundError` if there is no such file.
     """
     require_regular(path, path.stat())
@@ -64,7 +65,7 @@ def open_file(path: Path, judge: Judge | None = None) -> BinaryIO:
 
 
 def require_regular(path: Path, status: os.stat_result) -> None:
-    """Raises FileProblem that says what else it is. For who opens a file to write to it, too."""
+    """Raises FileProblem unless it is a regular file. Also for callers that open a file to write to it."""
     if not stat.S_ISREG(status.st_mode):
         raise FileProblem(f"it is {kind_of(status.st_mode)}", path)
 
@@ -72,7 +73,7 @@ def require_regular(path: Path, status: os.stat_result) -> None:
 def read_beginning(path: Path, most: int, judge: Judge | None = None) -> tuple[bytes, bool]:
     """The first `most` bytes of a file, and whether there are more. Raises as `open_regular` does."""
     with open_file(path, judge) as file:
-        # None is what a file of the system gives that has nothing to say yet.
+        # `read` returns None if a file of the system has no data yet.
         data = file.read(most + 1) or b""
     return data[:most], len(data) > most
 
@@ -81,7 +82,7 @@ def read_bytes(path: Path, most: int, judge: Judge | None = None) -> bytes:
     """The content of a file of at most `most` bytes.
 
     Raises:
-        FileProblem: it is larger, or as `open_regular` says.
+        FileProblem: it is larger, or for the reasons of `open_regular`.
         OSError: the system refuses; `FileNotFoundError` if there is no such file.
     """
     data, is_longer = read_beginning(path, most, judge)
@@ -91,12 +92,12 @@ def read_bytes(path: Path, most: int, judge: Judge | None = None) -> bytes:
 
 
 def decode(data: bytes) -> tuple[str, bool]:
-    """The text of a file for people: UTF-8, or UTF-16 with a BOM; and whether all of it could be read.
+    """The text of a file, UTF-8 or UTF-16 with a BOM; and whether all of it could be decoded.
 
-    What cannot be read becomes U+FFFD.
+    What cannot be decoded becomes U+FFFD.
 
     Raises:
-        FileProblem: it holds NUL characters, so it is no text.
+        FileProblem: it contains NUL characters, so it is not text.
     """
     text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig", "replace")
     if "\0" in text:
@@ -105,7 +106,7 @@ def decode(data: bytes) -> tuple[str, bool]:
 
 
 def kind_of(mode: int) -> str:
-    """What a file is that is not a regular file, in words; from `st_mode`."""
+    """The type of a file that is not a regular file, for messages; from `st_mode`."""
     match stat.S_IFMT(mode):
         case stat.S_IFIFO:
             return "a FIFO (named pipe)"

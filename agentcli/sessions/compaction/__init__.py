@@ -1,1 +1,1 @@
-"""Compaction: which entries are summarized, and what the summary is made of."""
+"""Compaction without a model: the entries to summarise, their text, their files and their size."""

@@ -1,4 +1,4 @@
-"""Compaction files: which files a stretch of conversation read and changed, as lists that its summary ends with."""
+"""Compaction files: the files that a part of the conversation read and changed, as lists at the end of its summary."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,16 +14,19 @@ _LISTS = re.compile(r"\n*<(read-files|modified-files)>\n.*?\n</\1>", re.S)
 
 
 class FileLists(Struct, frozen=True):
+    """Paths, as the tools' arguments have them, sorted."""
+
     read_files: list[str] = []
-    """Read and not changed."""
+    """Read but not changed."""
     modified_files: list[str] = []
 
 
 def files_of(messages: Sequence[AgentMessage], details: Iterable[object] = ()) -> FileLists:
-    """The files of a stretch of conversation.
+    """The files of a part of the conversation.
 
     Args:
-        details: of the summaries that stand before or in it; their lists are taken over.
+        messages: the part.
+        details: of the summaries before and in it; their lists are included.
     """
     read: dict[str, None] = {}
     modified: dict[str, None] = {}
@@ -39,6 +42,7 @@ def files_of(messages: Sequence[AgentMessage], details: Iterable[object] = ()) -
 
 
 def with_file_lists(summary: str, files: FileLists) -> str:
+    """The summary followed by the lists."""
     parts = [summary]
     for name, paths in (("read-files", files.read_files), ("modified-files", files.modified_files)):
         if paths:
@@ -47,6 +51,7 @@ def with_file_lists(summary: str, files: FileLists) -> str:
 
 
 def without_file_lists(summary: str) -> str:
+    """The summary without the lists that `with_file_lists` added."""
     return _LISTS.sub("", summary).rstrip()
 
 

@@ -1,8 +1,8 @@
-"""Compaction, the part that needs no model: where to cut, and what is to be summarised.
+"""Compaction plan: where to cut the conversation, and what to summarise.
 
-A cut keeps about the last `keep_recent` tokens. It never parts a tool call from its result, and never takes away what
-the model has not answered yet. If it falls inside a turn, the beginning of that turn is summarised by itself
-(`turn_prefix`), and the prompt is kept all the same.
+A cut keeps about the last `keep_recent` tokens. It never separates a tool call from its result, and never removes what
+the model has not answered yet. If it falls inside a turn, the beginning of that turn is summarised separately
+(`turn_prefix`), and the prompt is kept nevertheless.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,19 +23,21 @@ from agentcli.sessions.entries import BranchSummaryEntry, CompactionEntry, Entry
 
 
 class CompactionPlan(Struct, frozen=True):
+    """What a compaction summarises and keeps."""
+
     history: list[AgentMessage]
     """To be summarised: whole turns."""
     turn_prefix: list[AgentMessage]
-    """To be summarised by itself: the beginning of a turn whose end is kept, or that goes on."""
+    """To be summarised separately: the beginning of a turn whose end is kept, or that continues."""
     first_kept_entry_id: str | None
     """None keeps nothing."""
     previous_summary: str | None
     files: FileLists
-    """What was read and changed in what is summarised, and in what was summarised before."""
+    """The files that were read and changed in what is summarised now, or was summarised before."""
     kept_prompt_id: str | None = None
-    """The newest prompt, if it is in the `turn_prefix`: it stays in the context."""
+    """The newest prompt, if it is in `turn_prefix` but stays in the context."""
     tokens: int = 0
-    """Estimate of what leaves the context."""
+    """Estimated size of what leaves the context."""
 
     @property
     def message_count(self) -> int:
@@ -44,7 +46,7 @@ class CompactionPlan(Struct, frozen=True):
 
 
 class _Item(Struct):
-    """What one entry (or one message of a retained tail, which has no entry) puts into the context."""
+    """What one entry adds to the context; or one message of a retained tail, which has no entry."""
 
     entry_id: str | None
     messages: list[AgentMessage]
@@ -60,14 +62,14 @@ def plan_compaction(
     keep_prompt: bool = True,
     shown: Callable[[AgentMessage], AgentMessage] = lambda message: message,
 ) -> CompactionPlan:
-    """Find out what a compaction at the end of a path summarises, and from where on it keeps.
+    """Plan a compaction at the end of a path.
 
     Args:
-        path: what the context is made of, as `get_path_to_root_or_compaction` gives it, or the whole path.
-        keep_recent: tokens to keep, about.
-        most_kept: tokens. If a cut that parts no call from its result keeps more, only what is unseen is kept.
-        shown: what the model is sent in place of a message: that is what counts.
-        keep_prompt: whether the newest prompt stays in the context; not if another one is about to come.
+        path: the entries of the context, as `get_path_to_root_or_compaction` returns them, or the whole path.
+        keep_recent: tokens to keep, approximately.
+        most_kept: tokens. If a cut that separates no call from its result keeps more, only unanswered ones stay.
+        keep_prompt: whether the newest prompt stays in the context; not if another one follows.
+        shown: gives the message that the model is sent instead of one; its size counts.
 
     Raises:
         SessionError: `already_compacted`, `nothing_to_compact`.
@@ -104,14 +106,14 @@ def is_answer(message: AgentMessage) -> bool:
 
 
 def first_unseen(messages: Sequence[AgentMessage]) -> int:
-    """Where what the model has not answered yet begins; the number of messages if there is nothing of the kind."""
+    """The index of the first message that the model has not answered yet; the number of messages if there is none."""
     return next((place + 1 for place in reversed(range(len(messages))) if is_answer(messages[place])), 0)
 
 
 def _items(
     path: Sequence[Entry], previous: CompactionEntry | None, shown: Callable[[AgentMessage], AgentMessage]
 ) -> list[_Item]:
-    """What is in the context after the summary of the previous compaction, oldest first."""
+    """The items of the context after the summary of the previous compaction, oldest first."""
     start = place = 0
     items: list[_Item] = []
     if previous is not None:
@@ -144,7 +146,7 @@ def _older(items: list[_Item], path: Sequence[Entry], previous: CompactionEntry)
 
 
 def _mark_cuts(items: list[_Item]) -> None:
-    """A cut is possible before what is no tool result, if no result after it answers a call before it."""
+    """Allow a cut before an item that is no tool result, if no result after it answers a call before it."""
     calls = {call.id for item in items for message in item.messages for call in _calls(message)}
     open_results: set[str] = set()
     for item in reversed(items):
@@ -161,7 +163,7 @@ def _find_cut(items: list[_Item], keep_recent: int, most_kept: int) -> int:
     unseen = _first_unseen_item(items)
     if cut > unseen:
         cut = next((place for place in reversed(range(min(unseen + 1, len(items)))) if items[place].can_cut), 0)
-    # What says something about the kept part (a change of model, an extension's note) goes with it.
+    # Entries without messages right before the kept part (a change of model, an extension's data) belong to it.
     while 0 < cut < len(items) and not items[cut - 1].messages and items[cut - 1].entry_id is not None:
         cut -= 1
     return cut
@@ -175,7 +177,7 @@ def _wanted_cut(items: list[_Item], keep_recent: int, most_kept: int) -> int:
             break
     else:
         return 0
-    # One large message at the very beginning must not keep everything: something has to go.
+    # One large message at the very beginning must not keep everything: something has to leave.
     first = next((place for place, item in enumerate(items) if item.messages), 0)
     cut = next((later for later in range(max(index, first + 1), len(items)) if items[later].can_cut), None)
     if cut is None:
@@ -197,7 +199,7 @@ def _is_over(items: list[_Item]) -> bool:
 
 
 def _kept_prompt(items: list[_Item], cut: int) -> _Item | None:
-    """The newest prompt, if it lies before the cut and what answers it after."""
+    """The newest prompt, if it is before the cut and its answers are after it."""
     if not any(isinstance(message, AssistantMessage) for message in _messages(items[cut:])):
         return None
     for index in reversed(range(len(items))):
@@ -207,7 +209,7 @@ def _kept_prompt(items: list[_Item], cut: int) -> _Item | None:
 
 
 def _turn_start(items: list[_Item], cut: int) -> int:
-    """Where the turn begins that the cut falls into; `cut` itself if it falls between two turns."""
+    """The start of the turn that the cut falls into; `cut` itself if it falls between two turns."""
     following = _messages(items[cut:])
     if following and not isinstance(following[0], AssistantMessage | ToolResultMessage):
         return cut

@@ -1,6 +1,6 @@
-"""Compaction text: a stretch of conversation as the text that a model summarises, and long texts made shorter.
+"""Compaction text: a part of the conversation as the text that a model summarises, and the shortening of long texts.
 
-Text only: images become a word.
+Images become `[image]`.
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ from agentcli.agent.messages import (
 )
 
 RESULT_CHARACTERS = 2000
-"""What is quoted of one tool result."""
+"""Quoted of one tool result."""
 MESSAGE_CHARACTERS = 20_000
-"""What is quoted of anything else: of a log that somebody pasted, its beginning and its end."""
+"""Quoted of any other message, such as a pasted log: its beginning and its end."""
 _TOO_LONG = "the message is too long for a summary"
 
 
 def conversation_parts(messages: Sequence[AgentMessage]) -> list[str]:
-    """Each message as text, in order; thinking is left out, and so is what has no text."""
+    """Each message as text, in order; thinking and messages without text are left out."""
     parts = [_part(message) for message in messages]
     return [shorten(part, MESSAGE_CHARACTERS, _TOO_LONG) for part in parts if part]
 
 
 def split_conversation(parts: Sequence[str], most: int) -> list[str]:
-    """The parts joined into as few texts as there must be, none longer than `most` characters."""
+    """The parts joined into as few texts as possible, none longer than `most` characters."""
     texts: list[str] = []
     for part in parts:
         for start in range(0, len(part), most):
@@ -44,9 +44,9 @@ def split_conversation(parts: Sequence[str], most: int) -> list[str]:
     return texts
 
 
-def fair_share(sizes: Sequence[int], room: int) -> int:
-    """The most that each may have so that all fit into a room: what is smaller leaves its part to the larger ones."""
-    left = room
+def fair_share(sizes: Sequence[int], most: int) -> int:
+    """The limit for each size so that all fit into `most`: the smaller ones leave their unused part to the larger."""
+    left = most
     for place, size in enumerate(sorted(sizes)):
         share = max(left, 0) // (len(sizes) - place)
         if size > share:
@@ -56,22 +56,24 @@ def fair_share(sizes: Sequence[int], room: int) -> int:
 
 
 def shorten(text: str, most: int, why: str) -> str:
-    """The text, or its beginning and its end with a line between them: about `most` characters, that line included.
+    """The text, or its beginning and its end with a line between them.
 
     Args:
+        text: the text.
+        most: characters of the result, approximately, that line included.
         why: why something was left out, and what to do about it.
     """
     if len(text) <= most:
         return text
-    room = max(most - len(_mark(len(text), why)), 0)
-    head = _line_end(text, room * 2 // 3)
-    tail = room - room * 2 // 3
+    kept = max(most - len(_mark(len(text), why)), 0)
+    head = _line_end(text, kept * 2 // 3)
+    tail = kept - kept * 2 // 3
     left_out = len(text) - head - tail
     return text[:head] + _mark(left_out, why) + text[len(text) - tail :]
 
 
 def shorten_all(texts: Sequence[str], most: int, why: str) -> list[str]:
-    """The texts, with about `most` characters together."""
+    """The texts, shortened to about `most` characters together."""
     share = fair_share([len(text) for text in texts], most)
     return [shorten(text, share, why) for text in texts]
 
@@ -81,7 +83,7 @@ def _mark(count: int, why: str) -> str:
 
 
 def _line_end(text: str, place: int) -> int:
-    """The end of the last whole line before a place, if that is near."""
+    """The end of the last whole line before a position, if that is near."""
     found = text.rfind("\n", max(place - 200, 0), place)
     return found if found > 0 else place
 

@@ -1,6 +1,6 @@
-"""Token estimate: how large messages are to a model, guessed from their text. Off by a third, but never slow.
+"""Token estimate: the size of messages in tokens, from the length of their text. Off by up to a third, but fast.
 
-Four characters are a token; of other scripts than Latin, four bytes of UTF-8 are.
+Four characters are a token; in scripts other than Latin, four bytes of UTF-8.
 """
 
 from collections.abc import Iterable
@@ -26,14 +26,16 @@ from agentcli.agent.messages import (
 
 CHARACTERS_PER_TOKEN = 4
 IMAGE_CHARACTERS = 4800
-"""What an image counts, whatever its size: 1,200 tokens."""
+"""An image of any size counts as 1,200 tokens."""
 
 
 def estimate_tokens(message: AgentMessage) -> int:
+    """Estimated tokens of one message."""
     return -(-_characters(message) // CHARACTERS_PER_TOKEN)
 
 
 def estimate_all(messages: Iterable[AgentMessage]) -> int:
+    """Estimated tokens of several messages."""
     return sum(estimate_tokens(message) for message in messages)
 
 

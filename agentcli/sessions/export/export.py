@@ -1,4 +1,4 @@
-"""Export: a session in a form for others to read, or to take elsewhere."""
+"""Export: a session as a document to read, or as a file to import elsewhere."""
 
 from agentcli.agent.errors import UsageError
 from agentcli.sessions.codec import encode_line

@@ -1,7 +1,7 @@
 """HTML export: a session as one page that needs no network, its tree beside its transcript.
 
-The page does not trust what it shows: jinja2 escapes everything, the page's policy allows no script and no style but
-its own (by their hashes), and no address in it comes from the transcript but images of a few kinds, as data.
+The page does not trust the transcript: jinja2 escapes everything, the content security policy allows no script and no
+style but the page's own (by their hashes), and the only URLs from the transcript are images of a few types, as data.
 """
 
 import base64
@@ -35,12 +35,11 @@ TEMPLATES = Path(__file__).with_name("templates")
 _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
 _FOLD_LINES = 12
-"""A result with more lines is folded."""
+"""Results with more lines are folded."""
 
 
 def to_html(session: Session) -> str:
     """Every branch of a session; the active one is shown first."""
-    # 25 ms, and only an export needs it.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -83,12 +82,12 @@ def _policy(style: str, script: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """As a policy names it."""
+    """A source hash of a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _lines(session: Session) -> Iterator[dict[str, Any]]:
-    """What the template shows of each entry: its line in the tree, and its part of the transcript."""
+    """The template's data for each entry: its line in the tree, and its part of the transcript."""
     lines = list(tree_lines(session.storage))
     entries = session.storage.get_some([line.head.id for line in lines])
     for number, (line, entry) in enumerate(zip(lines, entries, strict=True)):

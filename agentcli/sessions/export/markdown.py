@@ -65,7 +65,7 @@ def _block(block: TextContent | ThinkingContent | ToolCall | ImageContent) -> It
 
 
 def fenced(text: str, language: str = "") -> str:
-    """Text in a fence that it cannot close itself."""
+    """Text in a fence that is longer than any in the text."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
