@@ -1,4 +1,4 @@
-"""The app: a Textual face on the runtime, and the only package that imports Textual.
+"""The app: a Textual frontend for the runtime, and the only package that imports Textual.
 
-`widgets` are what the screen is made of, `items` what the transcript is made of. Agent logic is in neither.
+`widgets` are the parts of the screen, `items` the parts of the transcript. Agent logic is in neither.
 """

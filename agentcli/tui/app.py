@@ -1,8 +1,8 @@
 """ChatApp: the screen, and what keys and messages do to it.
 
-Composition only: what a run is belongs to the runtime, what is shown of it to `chat`, what keys mean to the widgets,
-what commands do to `commands`. The runtime is made after the first paint, so that the prompt is there at once; what was
-sent before it is ready waits.
+Composition only: the runtime runs prompts, `SessionController` shows them, widgets interpret keys, and
+`CommandRunner` runs commands. The runtime is created after the first paint, so that the prompt is there at once;
+prompts submitted before it is ready wait.
 """
 
 import time
@@ -10,19 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.timer import Timer
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.threads import to_thread
-from agentcli.tui.colors.current_theme import CSS, LOOK_S, CurrentTheme, without_color
+from agentcli.tui.colors.current_theme import CSS, POLL_S, CurrentTheme, without_color
 from agentcli.tui.colors.palette import Palette
+from agentcli.tui.commands.actions import AppAction, Command
 from agentcli.tui.commands.keymap import Keymap
-from agentcli.tui.commands.queue_edit import QueueEdit
-from agentcli.tui.commands.scroll_actions import look
+from agentcli.tui.commands.table import ACTIONS, BY_NAME, SEARCH_HISTORY
 from agentcli.tui.permission_controller import PermissionController
+from agentcli.tui.queue_controller import QueueController
 from agentcli.tui.status import Status
 from agentcli.tui.terminal.background import BackgroundReported
 from agentcli.tui.terminal.notifier import TerminalNotifier
@@ -39,22 +40,22 @@ from agentcli.tui.widgets.transcript import Transcript
 if TYPE_CHECKING:
     from agentcli.runtime.options import RuntimeOptions
     from agentcli.runtime.runtime import Runtime
-    from agentcli.tui.commands.commands import Commands
+    from agentcli.tui.commands.command_runner import CommandRunner
     from agentcli.tui.event_batcher import EventBatcher
     from agentcli.tui.session_controller import SessionController
 
 TWICE_WITHIN_S = 1.0
-"""Two Ctrl+C in so short a time quit, two Esc open the tree."""
+"""Seconds within which two Ctrl+C quit and two Esc open the tree."""
 SMALL_ROWS, SMALL_COLUMNS = 10, 24
-"""A smaller terminal has no room for a frame round the editor."""
+"""In a smaller terminal the editor has no border."""
 
 
 class ChatApp(PrivateApp, inherit_bindings=False):
-    """Args:
-    options: what the runtime is made from.
-    theme: as the settings have it, if they are known already: they are read again with the runtime.
+    """The app. `run` returns the exit code, and raises the `AgentcliError` that kept the runtime from being created.
 
-    `run` returns the exit code, and raises the `AgentcliError` that kept the runtime from being made.
+    Args:
+        options: what the runtime is created from.
+        theme: the setting, if it is known already: it is read again with the runtime.
     """
 
     TITLE = "agentcli"
@@ -66,23 +67,23 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         self.options = options
         self.failure: AgentcliError | None = None
         """Why the runtime could not be made."""
-        self.chat: SessionController | None = None
+        self.controller: SessionController | None = None
         """None until the runtime is there."""
-        self.commands: Commands | None = None
-        """None as long as `chat` is."""
-        self.keymap = Keymap()
+        self._command_runner: CommandRunner | None = None
+        """None until the first command."""
+        self.keymap = Keymap(actions=ACTIONS)
         self.palette = Palette({})
         self.theming = CurrentTheme(self, theme)
-        self.asking = PermissionController(self)
+        self.permission_controller = PermissionController(self)
+        self.queue_controller = QueueController(self)
         self._early: list[Editor.Submitted] = []
-        """Sent before there was a runtime."""
-        self._queue_edit: QueueEdit | None = None
-        self._leaving = ShutdownHandler(self._kill_children, lambda code: self.exit(return_code=code))
-        self.attention = TerminalNotifier(self.write_to_terminal)
+        """Submitted before there was a runtime."""
+        self._shutdown_handler = ShutdownHandler(self._kill_children, lambda code: self.exit(return_code=code))
+        self.notifier = TerminalNotifier(self.write_to_terminal)
         self._pressed_at = {"interrupt": -TWICE_WITHIN_S, "abort": -TWICE_WITHIN_S}
-        """When the keys that mean more when pressed twice were pressed."""
+        """When these keys were pressed last, on the monotonic clock."""
         self._clock: Timer | None = None
-        # What is wrong with it is told when the runtime has met the settings.
+        # Its problems are shown when the settings are applied.
         self.theming.start()
 
     def _kill_children(self) -> None:
@@ -91,11 +92,12 @@ class ChatApp(PrivateApp, inherit_bindings=False):
 
     @property
     def runtime(self) -> "Runtime | None":
-        return self.chat.runtime if self.chat else None
+        """The runtime of the session that is shown; None while it is being created."""
+        return self.controller.runtime if self.controller else None
 
     @property
     def parting_words(self) -> str:
-        """How to go on with what was said; empty if nothing was kept."""
+        """How to resume the session, printed at the end; empty if nothing was kept."""
         runtime = self.runtime
         if runtime is None or not runtime.agent.state.messages or runtime.options.session.in_memory:
             return ""
@@ -103,23 +105,30 @@ class ChatApp(PrivateApp, inherit_bindings=False):
 
     @property
     def main(self) -> Screen[Any]:
-        """The screen with the conversation, under whatever is open over it."""
+        """The screen with the transcript, below the screens that are open over it."""
         return self.screen_stack[0]
 
     def compose(self) -> ComposeResult:
+        """The widgets from top to bottom. `ReasonEditor` is added when the runtime is there."""
         yield Transcript()
-        yield QueueBar()
-        yield PermissionPrompt()
-        yield Editor()
+        yield QueueBar(self.keymap)
+        yield PermissionPrompt(self.keymap)
+        yield Editor(self.keymap)
         yield Footer()
 
     def run(self, **arguments: Any) -> int:  # type: ignore[override]
+        """Run the app until it exits. Returns the exit code.
+
+        Raises:
+            AgentcliError: the runtime could not be created.
+        """
         super().run(**arguments)
         if self.failure is not None:
             raise self.failure
         return self.return_code or 0
 
     def on_mount(self) -> None:
+        """Start the theme, the signal handlers and, after the first paint, the runtime."""
         self.transcript = self.query_one(Transcript)
         self.queue = self.query_one(QueueBar)
         self.permission = self.query_one(PermissionPrompt)
@@ -131,7 +140,7 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         self._use_theme()
         self.theme_changed_signal.subscribe(self, lambda theme: self._use_theme())
         self.app_resume_signal.subscribe(self, lambda app: self._come_back())
-        self._leaving.watch()
+        self._shutdown_handler.watch()
         self.call_after_refresh(self._start)
 
     def _use_theme(self) -> None:
@@ -140,143 +149,155 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         self.permission.set_palette(self.palette)
 
     def _come_back(self) -> None:
-        self.attention.again()
+        self.notifier.again()
         self.refresh()
         self.show_state()
 
     # The runtime
 
     def _start(self) -> None:
-        self.run_worker(self._open_chat(), name="start")
+        self.run_worker(self._open_session(), name="start")
 
-    async def _open_chat(self) -> None:
+    async def _open_session(self) -> None:
         try:
-            # In a thread, so that keys are taken meanwhile.
+            # In a thread, so that keys are handled meanwhile.
             module = await to_thread(import_module, "agentcli.tui.session_controller")
-            chat: SessionController = module.SessionController.open(self.options, self.transcript, self.post_message)
+            controller: SessionController = module.SessionController.open(
+                self.options, self.transcript, self.post_message
+            )
         except AgentcliError as error:
             self.failure = error
             self.exit(return_code=1)
             return
-        from agentcli.tui.app_settings import apply_settings, equip_editor  # 15 ms, after the first paint
+        from agentcli.tui.app_settings import apply_settings, equip_editor
 
         await self.main.mount(self.reason, after=self.editor)
-        self.chat = chat
-        self._tell(apply_settings(self, chat))
+        self.controller = controller
+        self._notify_all(apply_settings(self, controller))
         self._clock = self.set_interval(1.0, self._tick, pause=True)
-        self.set_interval(LOOK_S, self._look_at_theme)
+        self.set_interval(POLL_S, self._poll_theme)
         early, self._early = self._early, []
         for submitted in early:
-            self._take(chat, submitted)
+            self._handle_submitted(controller, submitted)
         self.show_state()
-        await equip_editor(self, chat)
-        await chat.warm_up()
+        await equip_editor(self, controller)
+        await controller.warm_up()
         self.show_state()
 
-    def _look_at_theme(self) -> None:
-        self._tell(self.theming.look())
+    def _poll_theme(self) -> None:
+        self._notify_all(self.theming.poll())
 
     def on_background_reported(self, message: BackgroundReported) -> None:
-        self._tell(self.theming.background_is(message.is_light))
+        """Choose between the dark and the light theme by what the terminal reports."""
+        self._notify_all(self.theming.set_background(message.is_light))
 
-    def _tell(self, lines: list[str]) -> None:
+    def _notify_all(self, lines: list[str]) -> None:
         for line in lines:
-            if self.chat is not None:
-                self.chat.conversation.notice(line)
+            if self.controller is not None:
+                self.controller.presenter.notice(line)
 
     def on_event_batcher_batch(self, batch: "EventBatcher.Batch") -> None:
-        if self.chat is None or batch.bridge is not self.chat.bridge:
+        """Apply a batch of runtime events, unless it is of a session that was left."""
+        if self.controller is None or batch.batcher is not self.controller.batcher:
             return
-        ended = self.chat.apply(batch)
+        ended = self.controller.apply(batch)
         self.show_state()
         if ended is not None:
-            self.attention.run_ended(ended, self.chat.status)
-        self.call_after_refresh(self.chat.bridge.done)
+            self.notifier.run_ended(ended, self.controller.status)
+        self.call_after_refresh(self.controller.batcher.done)
 
     def show_state(self) -> None:
-        """The queue, the footer, the title, and whether a clock runs."""
+        """Update the queue, the footer, the title and the clock."""
         waiting = [QueuedRow(str(number), QueuedKind.EARLY, each.text) for number, each in enumerate(self._early)]
-        if (chat := self.chat) is not None:
-            waiting += chat.waiting
-            status = chat.status
+        if (controller := self.controller) is not None:
+            waiting += controller.waiting
+            status = controller.status
             self.footer.show(status)
-            self.attention.show(status)
+            self.notifier.show(status)
             if self._clock is not None:
-                (self._clock.resume if chat.conversation.has_clock else self._clock.pause)()
+                (self._clock.resume if controller.presenter.has_clock else self._clock.pause)()
         self.queue.show(waiting)
-        edited = [self._queue_edit.draft] if self._queue_edit else []
-        self.editor.keep_aside("\n\n".join([*(row.text for row in waiting), *edited]))
-        self.asking.show()
+        texts = [row.text for row in waiting]
+        if (draft := self.queue_controller.draft) is not None:
+            texts.append(draft)
+        self.editor.keep_aside("\n\n".join(texts))
+        self.permission_controller.show()
 
     def _tick(self) -> None:
-        if self.chat is not None:
-            self.chat.conversation.tick(time.monotonic())
+        if self.controller is not None:
+            self.controller.presenter.tick(time.monotonic())
 
-    # What the person says
+    # Submitting
 
     async def on_event(self, event: events.Event) -> None:
-        if not self.asking.take(event):
+        """Offer keys and pastes to the permission prompt before the focused widget."""
+        if not self.permission_controller.handle_event(event):
             await super().on_event(event)
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
+        """Run or send a text; keep it until the runtime is there."""
         self.transcript.follow()
-        if self.chat is None:
+        if self.controller is None:
             self._early.append(message)
         else:
-            self._take(self.chat, message)
+            self._handle_submitted(self.controller, message)
         self.show_state()
 
-    def _take(self, chat: "SessionController", message: Editor.Submitted) -> None:
-        """Do what a text calls, or send it."""
-        edit, self._queue_edit = self._queue_edit, None
-        if edit is not None:
-            self.editor.put(edit.draft)
-            if not edit.put_back(chat, message.text):
-                self.give_back([message.text])
+    def _handle_submitted(self, controller: "SessionController", message: Editor.Submitted) -> None:
+        """Run what a text calls, or send it."""
+        if self.queue_controller.end_edit(message.text):
             return
-        if message.text.startswith(("/", "!")) and self._commands(chat).take(message.text):
+        if message.text.startswith(("/", "!")) and self._commands(controller).handle(message.text):
             return
-        if not chat.send(message.text, message.follow_up):
-            self.give_back([message.text])
+        if not controller.send(message.text, message.follow_up):
+            self.prepend_to_draft([message.text])
 
-    def give_back(self, texts: list[str]) -> None:
-        """Put texts before the draft."""
+    def prepend_to_draft(self, texts: list[str]) -> None:
+        """Put texts that are not blank before the draft."""
         if texts := [text for text in texts if text.strip()]:
             self.editor.put_before("\n\n".join(texts))
 
     # What keys do
 
     def on_editor_action_asked(self, message: Editor.ActionAsked) -> None:
+        """Do what a key of the whole app means."""
         self.act(message.name)
 
     def act(self, name: str, argument: str = "") -> None:
-        """Do an action of the conversation: those that only look at once, the others as they have time."""
-        if look(self.transcript, name):
-            return
-        if name == "dequeue":
-            self._dequeue()
-        elif name == "edit_queue":
-            self._edit_queue()
-        elif self.chat is None:
+        """Do an action of the table by its name: an `AppAction` at once, a command in a worker.
+
+        Args:
+            name: of the action.
+            argument: what was written after a `/command`.
+        """
+        match BY_NAME[name]:
+            case AppAction(handler=handler):
+                handler(self)
+            case Command() as command:
+                self._run_command(command, argument)
+            case _:
+                raise ValueError(f"{name} is an action of a widget")
+
+    def _run_command(self, command: Command, argument: str = "") -> None:
+        if self.controller is None:
             self.footer.flash("still starting")
         else:
-            self.run_worker(self._commands(self.chat).run(name, argument), group="commands")
+            self.run_worker(self._commands(self.controller).run(command, argument), group="commands")
 
-    def _commands(self, chat: "SessionController") -> "Commands":
-        if self.commands is None:
-            from agentcli.tui.commands.commands import Commands  # 15 ms, and the first prompt does not wait for it
+    def _commands(self, controller: "SessionController") -> "CommandRunner":
+        if self._command_runner is None:
+            # After the first paint; the first prompt does not wait for it either.
+            from agentcli.tui.commands.command_context import CommandContext
+            from agentcli.tui.commands.command_runner import CommandRunner
 
-            self.commands = Commands(self, chat)
-        return self.commands
+            self._command_runner = CommandRunner(CommandContext(self, controller))
+        return self._command_runner
 
     def on_editor_abort_asked(self) -> None:
-        """Stop, and give what waits back before the draft; twice, with nothing to stop: the tree."""
-        if (edit := self._queue_edit) is not None and self.chat is not None:
-            self._queue_edit = None
-            self.editor.put(edit.draft)
-            if not edit.put_back(self.chat, edit.text):
-                self.give_back([edit.text])
-        elif not self._is_working and not self.editor.text and self._is_second("abort"):
+        """Stop the run and put queued messages before the draft; twice with nothing to stop: the tree."""
+        if self.queue_controller.end_edit():
+            return
+        if not self._is_working and not self.editor.text and self._is_second("abort"):
             self.act("tree")
         else:
             self._stop()
@@ -284,12 +305,13 @@ class ChatApp(PrivateApp, inherit_bindings=False):
     def _stop(self) -> None:
         waiting = [submitted.text for submitted in self._early]
         self._early = []
-        if self.chat is not None:
-            waiting += self.chat.stop()
-        self.give_back(waiting)
+        if self.controller is not None:
+            waiting += self.controller.stop()
+        self.prepend_to_draft(waiting)
         self.show_state()
 
     def on_editor_interrupted(self) -> None:
+        """Stop the run; with nothing to stop, quit if the key was pressed twice."""
         if self._is_working:
             self._stop()
         elif self._is_second("interrupt"):
@@ -303,93 +325,71 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         return bool(self._early) or (runtime is not None and (runtime.is_busy or runtime.is_bash_running))
 
     def _is_second(self, key: str) -> bool:
-        """Whether a key is pressed the second time in a short while."""
+        """Whether a key is pressed for the second time within `TWICE_WITHIN_S`."""
         before, self._pressed_at[key] = self._pressed_at[key], time.monotonic()
         return self._pressed_at[key] - before < TWICE_WITHIN_S
 
     def on_editor_quit_asked(self) -> None:
+        """Quit."""
         self.exit()
 
     def on_editor_end_asked(self) -> None:
+        """Scroll to the end."""
         self.transcript.follow()
 
     def on_editor_history_asked(self) -> None:
-        self.act("history_search")
+        """Open the search in the history."""
+        self._run_command(SEARCH_HISTORY)
 
-    def on_editor_told(self, message: Editor.Told) -> None:
+    def on_editor_notice(self, message: Editor.Notice) -> None:
+        """Show a notice of the editor in the footer."""
         self.footer.flash(message.text)
 
     def on_reason_editor_given(self, message: ReasonEditor.Given) -> None:
-        self.asking.answer(Choice.REASON, message.reason)
+        """Deny with a reason."""
+        self.permission_controller.answer(Choice.REASON, message.reason)
 
     def on_reason_editor_left(self) -> None:
-        self.asking.stop_writing()
+        """Go back from writing a reason to the choices."""
+        self.permission_controller.stop_writing()
 
     def on_permission_prompt_ready_changed(self) -> None:
+        """Show whether keys go to the editor or answer the request."""
         self.editor.set_class(self.permission.is_ready, "-idle")
 
     def on_text_area_changed(self) -> None:
-        self.asking.show()
+        """Update the permission prompt, whose Enter depends on the draft."""
+        self.permission_controller.show()
 
-    # What waits
-
-    def _edit_queue(self) -> None:
-        if self.queue.rows:
-            self.queue.focus()
-        else:
-            self.footer.flash("nothing waits")
-
-    def on_queue_bar_edit_asked(self, message: QueueBar.EditAsked) -> None:
-        """Have the message in the editor in place of the draft, which comes back when it is sent."""
-        if self.chat is not None and (edit := QueueEdit.begin(self.chat, message.id, self.editor.text)) is not None:
-            self._queue_edit = edit
-            self.editor.put(edit.text)
-            self.editor.focus()
-            self.footer.flash("Enter puts it back into its place, Esc leaves it as it was")
-        self.show_state()
-
-    def on_queue_bar_remove_asked(self, message: QueueBar.RemoveAsked) -> None:
-        if self.chat is not None:
-            self.chat.take_back(message.id)
-        self.show_state()
-
-    def on_queue_bar_move_asked(self, message: QueueBar.MoveAsked) -> None:
-        if self.chat is not None:
-            self.chat.move(message.id, message.position)
-        self.show_state()
-
-    def on_queue_bar_switch_asked(self, message: QueueBar.SwitchAsked) -> None:
-        if self.chat is not None:
-            self.chat.switch_kind(message.id)
-        self.show_state()
+    @on(QueueBar.Asked)
+    def change_queue(self, message: QueueBar.Asked) -> None:
+        """Change a queued message."""
+        self.queue_controller.handle(message)
 
     def on_queue_bar_left(self) -> None:
+        """Give the focus back to the editor."""
         self.editor.focus()
 
-    def _dequeue(self) -> None:
-        """Take the last message that waits back into the editor."""
-        if self.chat is not None and (waiting := self.chat.waiting):
-            self.chat.take_back(waiting[-1].id)
-            self.give_back([waiting[-1].text])
-            self.show_state()
-
-    # The screen, and the end
+    # Resizing and exit
 
     def on_resize(self, event: events.Resize) -> None:
+        """Adapt the layout to small terminals."""
         tiny = event.size.height < SMALL_ROWS or event.size.width < SMALL_COLUMNS
         self.query(Editor).set_class(tiny, "-tiny")
         self.query_one(Footer).use_rows(event.size.height)
-        self.call_after_refresh(self.asking.show)
+        self.call_after_refresh(self.permission_controller.show)
 
     def on_terminal_gone(self, message: TerminalGone) -> None:
-        self._leaving.leave(1)
+        """End the app when its terminal is closed."""
+        self._shutdown_handler.leave(1)
 
     async def on_unmount(self) -> None:
-        """The terminal has been put back; what the runtime holds is let go of."""
-        if self.chat is not None:
-            await self.chat.close()
-        self._leaving.done()
+        """Close the runtime. The terminal has been restored by then."""
+        if self.controller is not None:
+            await self.controller.close()
+        self._shutdown_handler.done()
 
     def crash_report(self, error: Exception) -> Text:
+        """The report without local variables, which may hold keys, and without escape sequences."""
         # Textual's report shows local variables, which may hold keys, and escape sequences as they are.
         return crash_report(error)

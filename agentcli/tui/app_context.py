@@ -1,4 +1,4 @@
-"""Face: what the parts of the app may ask of the whole. `ChatApp` is the only one there is."""
+"""AppContext: what the parts of the app may use of the whole. `ChatApp` is its only implementation."""
 
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agentcli.tui.colors.current_theme import CurrentTheme
     from agentcli.tui.colors.palette import Palette
     from agentcli.tui.commands.keymap import Keymap
+    from agentcli.tui.queue_controller import QueueController
     from agentcli.tui.session_controller import SessionController
     from agentcli.tui.terminal.notifier import TerminalNotifier
     from agentcli.tui.widgets.editor import Editor
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
 
 
 class AppContext(Protocol):
-    chat: "SessionController | None"
+    """The app as commands and controllers see it."""
+
+    controller: "SessionController | None"
     keymap: "Keymap"
     palette: "Palette"
     theming: "CurrentTheme"
-    attention: "TerminalNotifier"
+    notifier: "TerminalNotifier"
+    queue_controller: "QueueController"
     transcript: "Transcript"
     queue: "QueueBar"
     permission: "PermissionPrompt"
@@ -35,33 +39,49 @@ class AppContext(Protocol):
 
     @property
     def main(self) -> "Screen[Any]":
-        """The screen with the conversation, under whatever is open over it."""
+        """The screen with the transcript, below the screens that are open over it."""
         ...
 
-    def show_state(self) -> None: ...
+    def show_state(self) -> None:
+        """Update the queue, the footer, the title and the clock."""
+        ...
 
-    def give_back(self, texts: list[str]) -> None:
-        """Put texts before the draft."""
+    def prepend_to_draft(self, texts: list[str]) -> None:
+        """Put texts that are not blank before the draft."""
         ...
 
     def act(self, name: str, argument: str = "") -> None:
-        """Do an action by its name."""
+        """Do an action of the table by its name."""
         ...
 
     # Of Textual's App.
 
     @property
-    def size(self) -> "Size": ...
+    def size(self) -> "Size":
+        """Of the terminal, in cells."""
+        ...
 
     @property
-    def screen_stack(self) -> "Sequence[Screen[Any]]": ...
+    def screen_stack(self) -> "Sequence[Screen[Any]]":
+        """The open screens, the topmost last."""
+        ...
 
-    async def push_screen_wait(self, screen: Any) -> Any: ...
+    async def push_screen_wait(self, screen: Any) -> Any:
+        """Open a screen and wait for its result, in a worker."""
+        ...
 
-    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> Any: ...
+    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> Any:
+        """Run a coroutine in a worker."""
+        ...
 
-    def copy_to_clipboard(self, text: str) -> None: ...
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text, by way of the terminal."""
+        ...
 
-    def action_suspend_process(self) -> None: ...
+    def action_suspend_process(self) -> None:
+        """Stop the process until the shell's `fg`."""
+        ...
 
-    def exit(self) -> None: ...
+    def exit(self) -> None:
+        """End the app."""
+        ...

@@ -1,4 +1,4 @@
-"""Writing aids: what the editor gets after the first paint: history, completion, and the draft that was left behind."""
+"""What the editor gets after the first paint: history, completion, and the draft that was left behind."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,30 +16,41 @@ from agentcli.tui.widgets.editor import Editor
 
 
 def history_file(cwd: Path) -> Path:
-    """Where the history of a working folder is. Raises `ConfigError` without a home folder."""
+    """The file with the prompt history of a working directory.
+
+    Raises:
+        ConfigError: there is no home directory.
+    """
     require_home()
     return home() / "history" / f"{JsonlSessionRepo(sessions_folder()).folder_of(cwd).name}.jsonl"
 
 
 def drafts_folder(cwd: Path) -> Path:
-    """Where the drafts of a working folder are. Raises `ConfigError` without a home folder."""
+    """The directory with the drafts of a working directory.
+
+    Raises:
+        ConfigError: there is no home directory.
+    """
     require_home()
     return home() / "drafts" / JsonlSessionRepo(sessions_folder()).folder_of(cwd).name
 
 
 async def equip(editor: Editor, cwd: Path, *, commands: Callable[[], Sequence[Choice]], arguments: Arguments) -> bool:
-    """Give the editor everything that belongs to a folder. Returns whether a draft that was left behind is in it again.
-
-    Again, for another folder, it changes the folder; the draft stays.
+    """Give the editor all that belongs to a directory. Called again for another directory, it keeps the draft.
 
     Args:
+        editor: what is equipped.
+        cwd: the directory.
         commands: what can be written after `/`.
         arguments: what can be written after a command.
+
+    Returns:
+        Whether a draft that was left behind was restored.
     """
     completer = Completer(FileFinder(cwd), commands, arguments)
     editor.cwd = cwd
     if editor.completing is None:
-        editor.completing = Completing(editor, completer, submit=editor.action_submit, tell=editor.tell)
+        editor.completing = Completing(editor, completer, submit=editor.action_submit, report=editor.report)
         await editor.completing.begin()
     else:
         editor.completing.end()
@@ -47,14 +58,14 @@ async def equip(editor: Editor, cwd: Path, *, commands: Callable[[], Sequence[Ch
     try:
         history, drafts = PromptHistory(history_file(cwd)), Drafts(drafts_folder(cwd))
     except AgentcliError as error:
-        editor.tell(str(error))
+        editor.report(str(error))
         return False
     await to_thread(editor.prompts.save)
     if editor.prompts.path is None:
         history.follow(editor.prompts)
     editor.prompts = history
-    left = await to_thread(drafts.take)
-    editor.tell(drafts.problem)
+    left = await to_thread(drafts.claim)
+    editor.report(drafts.problem)
     before, editor.drafts = editor.drafts, drafts
     if left:
         editor.put_before(left)

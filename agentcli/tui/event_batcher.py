@@ -1,7 +1,7 @@
-"""Bridge: the one listener between the runtime's event stream and the widgets.
+"""EventBatcher: the one listener between the runtime's event stream and the widgets.
 
-It joins deltas and drops live output that was overtaken, so that the screen is brought up to date at most 25 times a
-second, however fast the model is. The order of the events stays.
+It joins deltas and drops live output that newer output replaces, so that the screen is updated at most 25 times a
+second, however fast the model is. The order of events is kept.
 """
 
 import asyncio
@@ -18,38 +18,38 @@ from agentcli.runtime.events import BashExecutionUpdateEvent
 
 INTERVAL_S = 0.04
 SHARE = 3
-"""The screen gets at most one part in so many of the time."""
+"""Painting takes at most this part (1/SHARE) of the time."""
 
 _DELTAS = (TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent)
 
 
 class EventBatcher:
-    """Args:
-    post: takes the `Batch`es; the app's `post_message`.
+    """Collects events and posts them in batches, the next one not before the last is `done`.
 
-    A batch is posted when the one before was `done` and its time has come.
+    Args:
+        post: receives each `Batch`; the app's `post_message`.
     """
 
     class Batch(Message):
-        """Events in order; deltas of one block that came after each other are one event."""
+        """Events in order; consecutive deltas of one block are one event."""
 
-        def __init__(self, events: list[Any], bridge: "EventBatcher") -> None:
+        def __init__(self, events: list[Any], batcher: "EventBatcher") -> None:
             super().__init__()
             self.events = events
-            self.bridge = bridge
+            self.batcher = batcher
 
     def __init__(self, post: Callable[[Message], Any]) -> None:
         self._post = post
         self._events: list[Any] = []
         self._pieces: list[str] | None = None
-        """Deltas that belong to the last event."""
+        """Deltas to be joined into the last event."""
         self._next = 0.0
         self._posted_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._in_work = False
+        self._is_painting = False
 
     def __call__(self, event: Any, signal: object) -> None:
-        """Hear an event, as a listener of the runtime."""
+        """Receive an event, as a listener of the runtime."""
         if isinstance(event, MessageUpdateEvent) and isinstance(event.assistant_message_event, _DELTAS):
             self._take_delta(event)
         elif self._is_overtaken(event):
@@ -57,18 +57,19 @@ class EventBatcher:
         else:
             self._join()
             self._events.append(event)
-        if self._timer is None and not self._in_work:
+        if self._timer is None and not self._is_painting:
             self._schedule()
 
     def done(self) -> None:
-        """The last batch is on the screen."""
+        """Note that the last batch has been painted, so that the next one may be posted."""
         now = time.monotonic()
-        self._in_work = False
+        self._is_painting = False
         self._next = max(self._posted_at + INTERVAL_S, now + (now - self._posted_at) * (SHARE - 1))
         if self._events and self._timer is None:
             self._schedule()
 
     def close(self) -> None:
+        """Drop what was not posted, and post nothing more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -97,7 +98,7 @@ class EventBatcher:
         self._pieces = None
 
     def _is_overtaken(self, event: Any) -> bool:
-        """Whether the last event says nothing any more, now that this one has come."""
+        """Whether this event replaces the last one: newer output of the same call or command."""
         match event, self._events[-1] if self._events else None:
             case ToolExecutionUpdateEvent(), ToolExecutionUpdateEvent() as last:
                 return last.tool_call_id == event.tool_call_id
@@ -114,6 +115,6 @@ class EventBatcher:
         self._timer = None
         self._join()
         events, self._events = self._events, []
-        self._in_work = True
+        self._is_painting = True
         self._posted_at = time.monotonic()
         self._post(self.Batch(events, self))

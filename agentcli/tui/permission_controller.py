@@ -1,4 +1,4 @@
-"""Asking: a request for permission is on the screen, and the person answers it, or writes why not."""
+"""PermissionController: shows permission requests, and sends the user's answers to the runtime."""
 
 from textual import events
 
@@ -7,38 +7,44 @@ from agentcli.tui.widgets.permission_prompt import ROOMY, Choice
 
 
 class PermissionController:
-    """Args:
-    app: whose editors and prompt are used.
+    """Connects the permission prompt with the runtime and the two editors.
+
+    Args:
+        app: whose editors and prompt are used.
     """
 
     def __init__(self, app: AppContext) -> None:
         self._app = app
 
     def show(self) -> None:
-        """Bring the prompt up to date with what waits."""
+        """Show the first open request, if there is one."""
         app = self._app
         before = app.permission.request
-        requests = app.chat.requests if app.chat else []
+        requests = app.controller.requests if app.controller else []
         app.permission.show(requests, draft=bool(app.editor.text.strip()), writing=app.reason.display)
         if app.permission.request is not before:
-            # A reason that nobody asks for any more is not thrown away.
+            # A reason whose request was answered elsewhere is not thrown away.
             unsent = app.reason.text if app.reason.display else ""
             self.write_reason(False)
             app.reason.put("")
-            app.give_back([unsent])
+            app.prepend_to_draft([unsent])
         asked = app.permission.request is not None
         for widget in (app.editor, app.reason):
             widget.set_class(asked, "-asked")
         app.queue.set_class(asked and app.size.height < ROOMY, "-no-room")
 
-    def take(self, event: events.Event) -> bool:
-        """Whether an event has answered the request. What is typed otherwise puts off when keys are answers."""
+    def handle_event(self, event: events.Event) -> bool:
+        """Handle a key that answers the request. Other typing delays when keys are answers again.
+
+        Returns:
+            Whether the event was an answer.
+        """
         app = self._app
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
         covered = len(app.screen_stack) > 1
-        if not typed or covered or app.chat is None or not app.chat.requests or app.reason.display:
+        if not typed or covered or app.controller is None or not app.controller.requests or app.reason.display:
             return False
-        if isinstance(event, events.Key) and (choice := app.permission.take(event)):
+        if isinstance(event, events.Key) and (choice := app.permission.choice_for(event)):
             self.answer(choice)
             return True
         if isinstance(event, events.Paste):
@@ -46,30 +52,36 @@ class PermissionController:
         return False
 
     def answer(self, choice: Choice, reason: str | None = None) -> None:
-        """Answer the request that is shown, at once: the next key may be for the next one."""
+        """Answer the request that is shown, at once: the next key may be for the next one.
+
+        Args:
+            choice: of the user.
+            reason: why the call is denied; None opens the editor for it if `choice` is `REASON`.
+        """
         app = self._app
         request = app.permission.request
-        if app.chat is None or request is None:
+        if app.controller is None or request is None:
             return
         if choice is Choice.REASON and reason is None:
             self.write_reason(True)
             return
         denied = choice in (Choice.DENY, Choice.REASON)
-        app.chat.answer(request.id, allow=not denied, remember=Choice.ONCE if denied else choice, reason=reason)
+        app.controller.answer(request.id, allow=not denied, remember=Choice.ONCE if denied else choice, reason=reason)
         app.show_state()
 
     def write_reason(self, writing: bool) -> None:
-        """Have the editor for reasons in place of the editor, or the other way round."""
+        """Show the editor for reasons in place of the editor, or the other way round."""
         app = self._app
         if writing == app.reason.display:
             return
         shown, hidden = (app.reason, app.editor) if writing else (app.editor, app.reason)
         shown.display = True
-        # Not `focus`, which comes late: the next letter is for the one that is shown.
+        # Not `focus`, which takes effect later: the next letter is for the shown editor.
         app.main.set_focus(shown)
         hidden.display = False
         self.show()
 
     def stop_writing(self) -> None:
+        """Go back to the choices."""
         self.write_reason(False)
         self._app.permission.wait()

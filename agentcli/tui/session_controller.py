@@ -1,6 +1,6 @@
-"""Chat: a runtime on the screen. Prompts go in, events come out as items, and what waits is counted.
+"""SessionController: connects a runtime with the screen. Prompts go in, events come out as transcript items.
 
-Everything that is not needed for the first paint is imported from here (50 ms), after it.
+Everything that the first paint does not need is imported from here (50 ms), after it.
 """
 
 import asyncio
@@ -36,74 +36,88 @@ KINDS = (QueuedKind.STEER, QueuedKind.FOLLOW_UP)
 
 
 class PromptEnded(Struct, frozen=True):
-    """Nothing automatic remains of a prompt. Comes through the bridge, after the events of the prompt."""
+    """A prompt has ended, retries and compaction included. It is batched after the events of the prompt."""
 
     error: BaseException | None
-    """How it failed, if the transcript does not hold it."""
+    """How it failed, if the transcript does not show it."""
     seconds: float
-    """How long it was worked on."""
+    """Its duration."""
 
 
 class SessionController:
-    """Args:
-    transcript: where the conversation is shown.
-    post: takes the bridge's messages for the app.
+    """Shows the session of a runtime, sends prompts to it and edits its queues.
+
+    Args:
+        runtime: what is shown first; `use` replaces it.
+        transcript: where the items are shown.
+        post: receives the batcher's messages for the app.
     """
 
     @classmethod
     def open(
         cls, options: RuntimeOptions, transcript: Transcript, post: Callable[[Message], Any]
     ) -> "SessionController":
-        """Raises what `Runtime.create` raises."""
+        """Create the runtime and its controller.
+
+        Args:
+            options: of the runtime.
+            transcript: where the items are shown.
+            post: receives the batcher's messages for the app.
+
+        Raises:
+            AgentcliError: as `Runtime.create`.
+        """
         return cls(Runtime.create(replace(options, answers_permissions=True)), transcript, post)
 
     def __init__(self, runtime: Runtime, transcript: Transcript, post: Callable[[Message], Any]) -> None:
-        self.conversation = TranscriptPresenter(transcript)
+        self.presenter = TranscriptPresenter(transcript)
         self._post = post
-        self.bridge = EventBatcher(post)
+        self.batcher = EventBatcher(post)
         self.requests: list[PermissionRequestEvent] = []
-        """What waits for the person's answer, first come first."""
+        """Open permission requests, oldest first."""
         self._unsubscribe: Callable[[], None] = lambda: None
         self._prompts = 0
-        """How many have not ended on the screen."""
+        """How many have not ended on the screen yet."""
         self._context: tuple[int, int] = (-1, 0)
-        """For how many messages the tokens of the context were counted, and the tokens."""
+        """The number of messages when the tokens of the context were counted, and the tokens."""
         self.use(runtime)
 
     def use(self, runtime: Runtime) -> None:
-        """Show this runtime's conversation from now on."""
+        """Show the session of another runtime from now on."""
         self._unsubscribe()
-        self.bridge.close()
-        # What the one before has posted already is of the other session.
-        self.bridge = EventBatcher(self._post)
+        self.batcher.close()
+        # Batches that the old one has posted already are of the other session.
+        self.batcher = EventBatcher(self._post)
         self.runtime = runtime
         self.requests = []
         self._prompts = 0
         self._context = (-1, 0)
         self._spending = Spending()
         self._branch = branch_of(runtime.cwd)
-        self._unsubscribe = runtime.subscribe(self._hear)
-        self.conversation.transcript.hide_thinking = runtime.options.settings.hide_thinking
-        self.conversation.begin(runtime.agent.state.messages)
+        self._unsubscribe = runtime.subscribe(self._on_event)
+        self.presenter.transcript.hide_thinking = runtime.options.settings.hide_thinking
+        self.presenter.begin(runtime.agent.state.messages)
         for notice in runtime.notices:
-            self.conversation.notice(notice)
+            self.presenter.notice(notice)
 
     @property
     def model(self) -> str:
-        """The model and how much it thinks."""
+        """The model and its thinking level."""
         state = self.runtime.agent.state
         return f"{state.model.full_id} · {state.thinking_level}" if state.model.reasoning else state.model.full_id
 
     @property
     def activity(self) -> str:
+        """What the agent is doing, in a few words."""
         if not self._prompts:
-            return self.conversation.activity or "ready"
+            return self.presenter.activity or "ready"
         if self.runtime.agent.signal.aborted:
             return "stopping"
-        return "waiting for your answer" if self.requests else self.conversation.activity or "working"
+        return "waiting for your answer" if self.requests else self.presenter.activity or "working"
 
     @property
     def status(self) -> Status:
+        """What the footer shows."""
         runtime, spending = self.runtime, self._spending
         return Status(
             folder=folder_name(runtime.cwd),
@@ -118,14 +132,22 @@ class SessionController:
             cost=spending.cost,
         )
 
-    # What is said
+    # Prompts
 
     def send(self, text: str, follow_up: bool) -> bool:
-        """Start a run, or reach the one that goes on. False if it could not be sent; the transcript says why."""
+        """Start a run, or queue the text for the running one.
+
+        Args:
+            text: the prompt.
+            follow_up: whether a running run gets it at its end instead of after the running tools.
+
+        Returns:
+            Whether it was sent; if not, the error is in the transcript.
+        """
         runtime = self.runtime
         try:
             images = runtime.attachments.images_in(text)
-            self._tell_attachments()
+            self._show_attachment_notices()
             if not runtime.is_busy:
                 self._prompts += 1
                 began = time.monotonic()
@@ -136,39 +158,49 @@ class SessionController:
             else:
                 runtime.steer(text, images)
         except AgentcliError as error:
-            self.conversation.failure(error)
+            self.presenter.failure(error)
             return False
         return True
 
-    def _tell_attachments(self) -> None:
+    def _show_attachment_notices(self) -> None:
         notices = self.runtime.attachments.notices
         while notices:
-            self.conversation.notice(notices.pop(0))
+            self.presenter.notice(notices.pop(0))
 
     def stop(self) -> list[str]:
-        """End the run and the person's command. Returns the texts of what was queued, which waits no more."""
+        """Abort the run and the user's shell command. Returns the texts of the queued messages, now removed."""
         self.runtime.abort()
         self.runtime.abort_bash()
-        return [said(message) for message in self.runtime.agent.clear_all_queues()]
+        return [queued_text(message) for message in self.runtime.agent.clear_all_queues()]
 
     def answer(self, id: str, *, allow: bool, remember: str = "once", reason: str | None = None) -> None:
-        """Answer a request, which waits no more."""
+        """Answer a permission request.
+
+        Args:
+            id: of the request.
+            allow: whether the call may run.
+            remember: `once`, `session` or `always`.
+            reason: why it is denied, for the model.
+        """
         self._forget(id)
         self.runtime.answer_permission(id, "allow" if allow else "deny", remember, reason)
 
-    # What waits
+    # The queues
 
     @property
     def waiting(self) -> list[QueuedRow]:
-        """What is queued, next first."""
-        return [QueuedRow(item.id, kind, said(item.message)) for kind in KINDS for item in self.queue(kind).items]
+        """The queued messages, next first."""
+        return [
+            QueuedRow(item.id, kind, queued_text(item.message)) for kind in KINDS for item in self.queue(kind).items
+        ]
 
     def queue(self, kind: QueuedKind) -> PendingMessageQueue:
+        """The agent's queue of a kind."""
         agent = self.runtime.agent
         return agent.steering_queue if kind is QueuedKind.STEER else agent.follow_up_queue
 
     def place_of(self, id: str) -> tuple[QueuedKind, int] | None:
-        """Of which kind a message is that waits, and how many of its kind come before; None if it waits no more."""
+        """The kind of a queued message and its position in that queue; None if it is not queued any more."""
         for kind in KINDS:
             ids = [item.id for item in self.queue(kind).items]
             if id in ids:
@@ -176,32 +208,33 @@ class SessionController:
         return None
 
     def take_back(self, id: str) -> AgentMessage | None:
-        """Take a message out of its queue; None if it waits no more."""
+        """Remove a message from its queue; None if it is not queued any more."""
         place = self.place_of(id)
         return self.queue(place[0]).remove(id) if place else None
 
     def move(self, id: str, position: int) -> None:
+        """Move a message to a position in its queue; 0 is next."""
         if place := self.place_of(id):
             self.queue(place[0]).move(id, position)
 
     def switch_kind(self, id: str) -> None:
-        """Make a message that waits one of the other kind, the last of them."""
+        """Move a queued message to the end of the other queue."""
         if place := self.place_of(id):
             other = QueuedKind.FOLLOW_UP if place[0] is QueuedKind.STEER else QueuedKind.STEER
             self.queue(other).enqueue(self.queue(place[0]).remove(id))
 
-    # What happens
+    # Events
 
     def apply(self, batch: EventBatcher.Batch) -> float | None:
-        """Bring events to the screen. Raises what a prompt failed with, if nobody expected that.
+        """Apply a batch to the transcript. Raises the unexpected error with which a prompt has failed.
 
         Returns:
-            How many seconds the prompt took that has ended, if one has.
+            Seconds that a prompt took which has ended; None if none has.
         """
         took: float | None = None
-        self.conversation.apply(batch.events, time.monotonic())
+        self.presenter.apply(batch.events, time.monotonic())
         for event in batch.events:
-            self._spending.hear(event)
+            self._spending.add_event(event)
             match event:
                 case PermissionRequestEvent():
                     self.requests.append(event)
@@ -215,30 +248,31 @@ class SessionController:
         return took
 
     async def warm_up(self) -> None:
-        """Import what the first answer needs, 60 ms, and count what the session took, while the person types."""
+        """Import what the first answer needs (60 ms) and count the session's usage while the user types."""
         await to_thread(_prepare, self.runtime)
         await self.count_spending()
 
     async def count_spending(self) -> None:
-        """Add what the session took before it was opened here."""
+        """Add what the session used before it was opened here."""
         runtime, spending = self.runtime, self._spending
         storage = runtime.session.storage
         if isinstance(storage, JsonlSessionStorage) and runtime.agent.state.messages:
-            # A reader of its own, for a thread.
+            # With a reader of its own, as it runs in a thread.
             before = await to_thread(_spent_in, storage.path)
             spending.input_tokens += before.input_tokens
             spending.output_tokens += before.output_tokens
             spending.cost += before.cost
 
     async def close(self) -> None:
-        self.bridge.close()
+        """End the runtime."""
+        self.batcher.close()
         await self.runtime.close()
 
-    def _hear(self, event: Any, signal: object) -> None:
+    def _on_event(self, event: Any, signal: object) -> None:
         if isinstance(event, SessionMovedEvent):
-            # What the transcript is now: when the event comes to the screen, there may be more.
+            # The messages as they are now: when the event is applied, there may be more.
             event = HistoryReplaced(list(self.runtime.agent.state.messages))
-        self.bridge(event, signal)
+        self.batcher(event, signal)
 
     def _forget(self, id: str) -> None:
         self.requests = [request for request in self.requests if request.id != id]
@@ -246,18 +280,18 @@ class SessionController:
     def _prompt_ended(self, runtime: Runtime, task: "asyncio.Task[None]", began: float) -> None:
         if runtime is self.runtime:
             error = None if task.cancelled() else task.exception()
-            self.bridge(PromptEnded(error, time.monotonic() - began), None)
+            self.batcher(PromptEnded(error, time.monotonic() - began), None)
 
     def _end_prompt(self, ended: PromptEnded) -> None:
         self._prompts -= 1
         self._branch = branch_of(self.runtime.cwd)
         if isinstance(ended.error, AgentcliError):
-            self.conversation.failure(ended.error)
+            self.presenter.failure(ended.error)
         elif ended.error is not None:
             raise ended.error
 
     def _context_tokens(self) -> int:
-        """How much the next request holds. Counted again only when messages came, for it looks at all of them."""
+        """The tokens of the next request. Counted only when messages were added, as it reads all of them."""
         count = len(self.runtime.agent.state.messages)
         if count != self._context[0]:
             self._context = (count, self.runtime.context_tokens if count else 0)
@@ -273,13 +307,13 @@ def _spent_in(path: Path) -> Spending:
 
 
 def _prepare(runtime: Runtime) -> None:
-    # A model that nobody can ask: the first prompt says so, where it can be read.
+    # An unusable model is reported by the first prompt, in the transcript.
     with contextlib.suppress(AgentcliError):
         runtime.prepare()
     import_module("markdown_it")
     import_module("pygments.lexers")
 
 
-def said(message: AgentMessage) -> str:
-    """The text of a message that waits."""
+def queued_text(message: AgentMessage) -> str:
+    """The text of a queued message."""
     return text_of(message.content) if isinstance(message, UserMessage | CustomMessage) else ""

@@ -1,4 +1,4 @@
-"""Status: what the footer and the terminal's title say of a conversation, as plain text."""
+"""Status: what the footer and the terminal's title show of a session, as plain text."""
 
 from pathlib import Path
 
@@ -6,40 +6,44 @@ from msgspec import Struct
 
 
 class Status(Struct, frozen=True, kw_only=True):
+    """The figures of the shown session."""
+
     folder: str = ""
     branch: str = ""
     session: str = ""
-    """Its name."""
+    """The session's name."""
     model: str = ""
-    """With how much it thinks."""
+    """With the thinking level."""
     activity: str = ""
     """What the agent is doing."""
     context_tokens: int = 0
     context_window: int = 0
     input_tokens: int = 0
-    """Sent, what was cached included; of the whole session."""
+    """Sent, cached tokens included; of the whole session."""
     output_tokens: int = 0
     cost: float = 0.0
     """US dollars."""
 
     @property
     def place(self) -> str:
+        """The directory, with the branch."""
         return f"{self.folder} ({self.branch})" if self.branch else self.folder
 
     @property
     def context(self) -> str:
-        """How full the model's window is."""
+        """How full the model's context window is."""
         if not self.context_tokens or self.context_window <= 0:
             return ""
         return f"{self.fullness:.0%} of {short(self.context_window)}"
 
     @property
     def fullness(self) -> float:
+        """The used part of the context window, 0 to 1."""
         return self.context_tokens / self.context_window if self.context_window > 0 else 0.0
 
     @property
     def tokens(self) -> str:
-        """What the session took so far."""
+        """What the session has used so far."""
         if not self.input_tokens and not self.output_tokens:
             return ""
         tokens = f"↑{short(self.input_tokens)} ↓{short(self.output_tokens)}"
@@ -47,6 +51,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
 
 def short(tokens: int) -> str:
+    """A number of tokens in at most four digits or so: `950`, `12.3k`, `1M`."""
     if tokens < 1_000:
         return str(tokens)
     for size, letter in ((1_000, "k"), (1_000_000, "M")):
@@ -57,11 +62,12 @@ def short(tokens: int) -> str:
 
 
 def dollars(cost: float) -> str:
+    """An amount of money in US dollars."""
     return f"${cost:.2f}" if cost >= 0.1 else f"${cost:.4f}" if cost >= 0.0001 else "<$0.0001"
 
 
 def folder_name(folder: Path) -> str:
-    """The folder, with `~` for the home."""
+    """The directory, with `~` for the home."""
     home = Path.home()
     if folder == home:
         return "~"

@@ -1,4 +1,4 @@
-"""Conversation: which items the transcript has, as the events say, and what the agent is doing."""
+"""TranscriptPresenter: turns events into the items of the transcript, and knows what the agent is doing."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -64,33 +64,35 @@ from agentcli.tui.widgets.transcript import Transcript
 
 
 class HistoryReplaced(Struct, frozen=True):
-    """The conversation goes on elsewhere: these are its messages, and no others."""
+    """The session has moved to another place of its tree: these are its messages now."""
 
     messages: list[AgentMessage]
 
 
 class TranscriptPresenter:
-    """Args:
-    transcript: where the items go.
+    """Keeps the transcript up to date with the events of a session.
+
+    Args:
+        transcript: where the items go.
     """
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
         self._activity = ""
         self._blocks: dict[int, Item] = {}
-        """Items of the message that streams, by content index."""
+        """Items of the streaming message, by content index."""
         self._panels: dict[str, ToolPanel] = {}
         """The last panel of each call id."""
         self._running: dict[ToolPanel, None] = {}
-        """Calls that have started and not ended, in order."""
+        """Running calls, in order."""
         self._commands: dict[str, ToolPanel] = {}
-        """The person's own commands that run, by id."""
+        """Running shell commands of the user, by id."""
         self._retry: tuple[Notice, RetryStartEvent, float] | None = None
-        """The notice that counts down, what it is about, and when the wait ends."""
+        """The notice that counts down, its event, and when the wait ends."""
 
     @property
     def has_clock(self) -> bool:
-        """Whether something on the screen changes with the time."""
+        """Whether an item shows a running time, so that `tick` has to be called."""
         return self._retry is not None or bool(self._running) or bool(self._commands)
 
     @property
@@ -106,34 +108,37 @@ class TranscriptPresenter:
         self.replace_history(messages)
 
     def replace_history(self, messages: Sequence[AgentMessage]) -> None:
-        """Show these messages and no others; a command of the person that still runs stays."""
+        """Show these messages and no others; a shell command of the user that is running stays."""
         self.transcript.clear()
         self._running.clear()
         self._blocks, self._retry, self._activity = {}, None, ""
         self.show_history(messages)
 
     def show_history(self, messages: Sequence[AgentMessage]) -> None:
+        """Append the items of these messages."""
         items, self._panels = history_items(messages)
         self.transcript.append(items)
         self.transcript.append(self._commands.values())
         self.transcript.show()
 
     def notice(self, text: str, hint: str = "") -> None:
+        """Append a notice."""
         self._add(Notice(text, hint=hint))
         self.transcript.show()
 
     def failure(self, error: AgentcliError) -> None:
+        """Append an error with its hint."""
         self._add(Notice(error.message, NoticeKind.ERROR, error.hint))
         self.transcript.show()
 
     def apply(self, events: Iterable[Any], now: float) -> None:
-        """Bring the items up to date. `now` is of the monotonic clock, in seconds."""
+        """Update the items by events. `now` is of the monotonic clock, in seconds."""
         for event in events:
             self._apply(event, now)
         self.transcript.show()
 
     def tick(self, now: float) -> None:
-        """Let the clocks on the screen go on."""
+        """Update the running times. `now` is of the monotonic clock, in seconds."""
         for panel in (*self._running, *self._commands.values()):
             panel.tick(now)
             self.transcript.changed(panel)
@@ -198,7 +203,7 @@ class TranscriptPresenter:
     def _follow_command(
         self, event: BashExecutionStartEvent | BashExecutionUpdateEvent | BashExecutionEndEvent, now: float
     ) -> None:
-        """Show a command of the person as it runs. One that is shown is not told of again."""
+        """Show a shell command of the user as it runs."""
         match event:
             case BashExecutionStartEvent(id, command, exclude_from_context):
                 self._commands[id] = panel = person_command(command, exclude_from_context)
@@ -279,7 +284,7 @@ class TranscriptPresenter:
                 pass
 
     def _complete(self, message: AssistantMessage) -> None:
-        """Show what a message has that no update told of, and finish what was still open."""
+        """Show what a message contains that no update announced, and finish what is still open."""
         for index, block in enumerate(message.content):
             item = self._blocks.get(index)
             match block, item:
@@ -306,16 +311,16 @@ class TranscriptPresenter:
         self._add(item)
 
     def _panel(self, id: str, name: str) -> ToolPanel:
-        """The panel of a call. A call that the message did not tell of gets one now."""
+        """The panel of a call; a new one if the message did not announce the call."""
         if id not in self._panels:
             self._panels[id] = panel = ToolPanel(name)
             self._add(panel)
         return self._panels[id]
 
     def _add(self, item: Item) -> None:
-        """Add an item; a notice that comes right after another one goes into it where it can."""
+        """Append an item; a notice right after another one is merged into it where possible."""
         last = self.transcript.items[-1] if self.transcript.items else None
-        if isinstance(item, Notice) and isinstance(last, Notice) and last.take(item):
+        if isinstance(item, Notice) and isinstance(last, Notice) and last.merge(item):
             self.transcript.changed(last)
             return
         self.transcript.append([item])
@@ -342,7 +347,7 @@ _ENDED_BADLY = (StopReason.ERROR, StopReason.ABORTED)
 
 
 def _notice_of(event: Any) -> Notice | None:
-    """What a change that is made between two messages looks like."""
+    """The notice for a change between two messages; None for other events."""
     match event:
         case NoticeEvent(text):
             return Notice(text)

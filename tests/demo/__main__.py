@@ -91,10 +91,10 @@ async def work(pilot: Pilot[Any], app: ChatApp) -> AsyncIterator[tuple[str, str]
     await pilot.press("escape")
     await idle(pilot)
     app.editor.put("")
-    chat = app.chat
-    assert chat is not None
-    branch = [entry for entry in chat.runtime.session.get_branch() if isinstance(entry, MessageEntry)]
-    await chat.runtime.go_to([entry.id for entry in branch if isinstance(entry.message, UserMessage)][1])
+    controller = app.controller
+    assert controller is not None
+    branch = [entry for entry in controller.runtime.session.get_branch() if isinstance(entry, MessageEntry)]
+    await controller.runtime.go_to([entry.id for entry in branch if isinstance(entry.message, UserMessage)][1])
     await send(pilot, "Refuse a discount of more than 100 %.")
     await idle(pilot)
     app.theming.preview("light")

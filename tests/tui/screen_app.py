@@ -8,9 +8,10 @@ from textual.screen import Screen
 
 from agentcli.tui.colors.palette import Palette
 from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.commands.table import ACTIONS
 from tests.tui.drive import screen
 
-KEYMAP = Keymap()
+KEYMAP = Keymap(actions=ACTIONS)
 PALETTE = Palette({})
 NOT_YET = object()
 

@@ -106,15 +106,15 @@ async def at_the_start(pilot: Pilot[Any], app: ChatApp) -> None:
 
 
 async def in_conversation(pilot: Pilot[Any], app: ChatApp) -> None:
-    assert app.chat is not None
+    assert app.controller is not None
     said = [ThinkingContent("I look at the parser\nand then at the tests"), TextContent(MARKDOWN)]
-    app.chat.conversation.show_history([user_message("why does the parser\nfail?"), answer(*said)])
+    app.controller.presenter.show_history([user_message("why does the parser\nfail?"), answer(*said)])
 
 
 async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
-    assert app.chat is not None
+    assert app.controller is not None
     stand_still(app)
-    conversation = app.chat.conversation
+    presenter = app.controller.presenter
     events: list[Any] = []
     calls = [
         ("bash", {"command": "make test"}, result("one\ntwo\nthree"), 2.5),
@@ -124,12 +124,12 @@ async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
         ("teleport", {"where": "home"}, result("there is no such tool", is_error=True), 0.0),
     ]
     for number, (name, arguments, ended, seconds) in enumerate(calls):
-        conversation.apply([ToolExecutionStartEvent(str(number), name, arguments)], 0.0)
-        conversation.apply([ToolExecutionEndEvent(str(number), name, ended, ended.is_error)], seconds)
+        presenter.apply([ToolExecutionStartEvent(str(number), name, arguments)], 0.0)
+        presenter.apply([ToolExecutionEndEvent(str(number), name, ended, ended.is_error)], seconds)
     events.append(ToolExecutionStartEvent("x", "bash", {"command": "for i in $(seq 99); do echo $i; sleep 1; done"}))
     growing = "\n".join(str(number) for number in range(1, 13))
     events.append(ToolExecutionUpdateEvent("x", "bash", {}, result(growing)))
-    conversation.apply(events, 0.0)
+    presenter.apply(events, 0.0)
     panel = next(item for item in reversed(app.transcript.items) if isinstance(item, ToolPanel))
     panel.tick(12.0)
     app.transcript.changed(panel)
@@ -151,19 +151,19 @@ async def in_the_queue(pilot: Pilot[Any], app: ChatApp) -> None:
 
 
 async def after_failures(pilot: Pilot[Any], app: ChatApp) -> None:
-    assert app.chat is not None
+    assert app.controller is not None
     stand_still(app)
     failed = answer(
         TextContent("half an"), stop_reason=StopReason.ERROR, error_message="no credit left", error_kind="quota"
     )
-    app.chat.conversation.show_history([user_message("hi"), failed])
-    app.chat.conversation.apply([RetryStartEvent(2, 3, 4.0, "the server is busy")], 0.0)
+    app.controller.presenter.show_history([user_message("hi"), failed])
+    app.controller.presenter.apply([RetryStartEvent(2, 3, 4.0, "the server is busy")], 0.0)
 
 
 async def with_notes(pilot: Pilot[Any], app: ChatApp) -> None:
-    assert app.chat is not None
-    conversation = app.chat.conversation
-    conversation.show_history(
+    assert app.controller is not None
+    presenter = app.controller.presenter
+    presenter.show_history(
         [
             CompactionSummaryMessage("## Goal\n\n- fix the parser\n- and its tests", 182_345),
             user_message("go on"),
@@ -173,7 +173,7 @@ async def with_notes(pilot: Pilot[Any], app: ChatApp) -> None:
         ]
     )
     changes = [ModelChangedEvent("acme", "large-2", ThinkingLevel.HIGH), SessionInfoChangedEvent("the parser")]
-    conversation.apply([*changes, NoticeEvent("config.toml:3: unknown key")], 0.0)
+    presenter.apply([*changes, NoticeEvent("config.toml:3: unknown key")], 0.0)
     app.transcript.toggle(next(item for item in app.transcript.items if isinstance(item, Summary)))
 
 
@@ -185,10 +185,10 @@ async def scrolled_back(pilot: Pilot[Any], app: ChatApp) -> None:
 
 
 async def asking(pilot: Pilot[Any], app: ChatApp) -> None:
-    assert app.chat is not None
+    assert app.controller is not None
     await in_conversation(pilot, app)
     edits = [{"old_text": "return line.split('=')", "new_text": "return line.partition('=')[::2]\n# [b]both[/] sides"}]
-    app.chat.requests = [
+    app.controller.requests = [
         PermissionRequestEvent(
             id=f"p{number}",
             tool_call_id="c",

@@ -141,12 +141,12 @@ def test_nobody_takes_the_draft_of_a_process_that_lives(work: Path) -> None:
         assert other.stdout is not None
         other.stdout.readline()
         here = Drafts(drafts_folder(work))
-        assert here.take() == ""
+        assert here.claim() == ""
         here.save("yours")
         assert kept(work) == ["mine", "yours"]
         other.kill()
     again = Drafts(drafts_folder(work))
-    assert again.take() == "mine"
+    assert again.claim() == "mine"
     again.save("")
     again.close("")
     assert kept(work) == ["yours"]
@@ -161,7 +161,7 @@ def test_the_latest_of_several_comes_first_and_none_is_lost(work: Path) -> None:
     found = []
     for _ in range(4):
         drafts = Drafts(drafts_folder(work))
-        found.append(drafts.take())
+        found.append(drafts.claim())
         drafts.close("")
     assert found == ["newest", "old", "older", ""]
 
@@ -181,7 +181,7 @@ def test_a_disk_that_does_not_take_it_is_told(work: Path) -> None:
     drafts_folder(work).parent.parent.mkdir(parents=True, exist_ok=True)
     drafts_folder(work).parent.write_text("")
     drafts = Drafts(drafts_folder(work))
-    assert drafts.take() == ""
+    assert drafts.claim() == ""
     drafts.save("text")
     assert "the draft is not kept" in drafts.problem
     drafts.close("text")

@@ -7,8 +7,9 @@ from textual import events
 from textual.app import ComposeResult
 
 from agentcli.agent.errors import UsageError
-from agentcli.tui.commands.actions import ACTIONS, Where
+from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.reason_editor import ReasonEditor
 from tests.tui.conftest import MakeApp
@@ -312,7 +313,7 @@ async def test_every_key_can_be_another(work: Path) -> None:
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.is_ready)
         changes: dict[str, str | list[str]] = {"submit": "f2", "new_line": "enter", "undo": "ctrl+z", "delete_left": []}
-        app.editor.keymap = Keymap({**changes, "complete": [], "completion_next": "alt+j"})
+        app.editor.keymap = Keymap({**changes, "complete": [], "completion_next": "alt+j"}, ACTIONS)
         await pilot.press(*"ab", "enter", *"cd", "backspace", "tab", "ctrl+z", "ctrl+y", "f2")
         await until(pilot, lambda: app.sent)
         assert app.sent == ["ab\ncd"] and app.asked == [] and app.editor.has_focus

@@ -193,27 +193,27 @@ def test_a_summary_is_two_rows_until_it_is_unfolded() -> None:
 
 def test_notices_that_follow_each_other_are_one_item() -> None:
     item = Notice("one")
-    assert item.take(Notice("two")) and item.take(Notice("two")) and item.take(Notice("three", hint="do this"))
+    assert item.merge(Notice("two")) and item.merge(Notice("two")) and item.merge(Notice("three", hint="do this"))
     assert shown(item) == ["ℹ one", "ℹ two (×2)", "ℹ three", "  do this"]
     for number in range(10):
-        assert item.take(Notice(f"more {number}"))
+        assert item.merge(Notice(f"more {number}"))
     assert shown(item)[:2] == ["ℹ … 8 earlier notices", "ℹ more 5"] and len(shown(item)) == 6
     assert shown(item, unfolded=True)[0] == "ℹ one"
 
 
 def test_of_what_a_notice_is_about_the_last_word_counts() -> None:
     item = Notice("model a", subject="model")
-    assert item.take(Notice("thinking high", subject="thinking")) and item.take(Notice("model b", subject="model"))
+    assert item.merge(Notice("thinking high", subject="thinking")) and item.merge(Notice("model b", subject="model"))
     assert shown(item) == ["ℹ thinking high", "ℹ model b"]
 
 
 def test_errors_are_counted_only_if_they_are_the_same() -> None:
     item = Notice("busy", NoticeKind.ERROR, "wait")
-    assert item.take(Notice("busy", NoticeKind.ERROR, "wait"))
+    assert item.merge(Notice("busy", NoticeKind.ERROR, "wait"))
     assert shown(item) == ["✗ busy (×2)", "  wait"]
-    assert not item.take(Notice("other", NoticeKind.ERROR)) and not item.take(Notice("busy"))
+    assert not item.merge(Notice("other", NoticeKind.ERROR)) and not item.merge(Notice("busy"))
     retry = Notice("again in 3 s", NoticeKind.RETRY)
-    assert not retry.take(Notice("again in 3 s", NoticeKind.RETRY))
+    assert not retry.merge(Notice("again in 3 s", NoticeKind.RETRY))
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 20])

@@ -2,8 +2,9 @@
 
 import pytest
 
-from agentcli.tui.commands.actions import ACTIONS, BY_NAME, Where
+from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap, parsed_key, shown_key
+from agentcli.tui.commands.table import ACTIONS, BY_NAME
 
 
 def test_names_are_given_once_and_keys_once_a_place() -> None:
@@ -18,7 +19,7 @@ def test_names_are_given_once_and_keys_once_a_place() -> None:
         assert sorted(set(keys)) == sorted(keys)
 
 
-def test_every_default_key_is_one_that_a_person_could_write() -> None:
+def test_every_default_key_is_one_that_a_user_could_write() -> None:
     for action in ACTIONS:
         for key in action.keys:
             assert parsed_key(key) == key
@@ -66,7 +67,7 @@ def test_a_key_is_shown_as_people_write_it() -> None:
 
 
 def test_an_action_gets_other_keys() -> None:
-    keymap = Keymap({"external_editor": ["ctrl+e", "f4"], "tree": []})
+    keymap = Keymap({"external_editor": ["ctrl+e", "f4"], "tree": []}, ACTIONS)
     assert keymap.keys("external_editor") == ("ctrl+e", "f4")
     assert keymap.action("ctrl+g", Where.EDITOR) is None
     assert keymap.action("f4", Where.EDITOR) is BY_NAME["external_editor"]
@@ -75,7 +76,7 @@ def test_an_action_gets_other_keys() -> None:
 
 
 def test_a_rebound_key_is_taken_from_the_action_that_had_it() -> None:
-    keymap = Keymap({"external_editor": "ctrl+e", "help": "ctrl+a"})
+    keymap = Keymap({"external_editor": "ctrl+e", "help": "ctrl+a"}, ACTIONS)
     assert keymap.keys("line_end") == ("end",)
     assert keymap.keys("line_start") == ("home",)
     assert keymap.action("ctrl+e", Where.EDITOR) is BY_NAME["external_editor"]
@@ -94,6 +95,6 @@ def test_a_key_in_a_list_is_not_taken_from_the_editor() -> None:
     ],
 )
 def test_what_cannot_be_is_told_and_changes_nothing(changes: dict[str, str], problem: str) -> None:
-    keymap = Keymap(changes)
+    keymap = Keymap(changes, ACTIONS)
     assert keymap.problems[0].startswith(problem)
     assert keymap.keys("new_line") == BY_NAME["new_line"].keys

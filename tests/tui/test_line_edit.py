@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from agentcli.tui.commands.actions import ACTIONS, Where
+from agentcli.tui.commands.actions import EDITOR_ACTIONS
 from agentcli.tui.editing.line_edit import LineEdit
 from tests.tui.conftest import escapes
 
@@ -51,7 +51,7 @@ def test_what_means_nothing_in_a_line_is_no_action() -> None:
 
 @given(
     st.text(),
-    st.lists(st.sampled_from([action.name for action in ACTIONS if action.where is Where.EDITOR])),
+    st.lists(st.sampled_from([action.name for action in EDITOR_ACTIONS])),
     st.integers(1, 40),
 )
 def test_the_cursor_is_always_in_the_line_and_in_view(text: str, names: list[str], width: int) -> None:

@@ -26,6 +26,7 @@ from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
 from agentcli.tui.widgets.transcript import Transcript
 from tests.tui.conftest import MakeApp, escapes, markup_lines
 from tests.tui.drive import idle, ready, screen, send, until
+from tests.tui.screen_app import KEYMAP
 
 LINES = markup_lines()
 
@@ -33,7 +34,7 @@ LINES = markup_lines()
 class FakeApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript()
-        yield QueueBar()
+        yield QueueBar(KEYMAP)
         yield Editor()
         yield Footer()
 

@@ -39,10 +39,10 @@ async def test_what_the_session_before_has_still_to_show_is_not_shown_in_the_nex
     async with make_app().run_test() as pilot:
         app = await ready(pilot)
         await idle(pilot)
-        assert app.chat is not None
-        left = app.chat.bridge
+        assert app.controller is not None
+        left = app.controller.batcher
         app.act("new")
-        await until(pilot, lambda: app.chat is not None and app.chat.bridge is not left)
+        await until(pilot, lambda: app.controller is not None and app.controller.batcher is not left)
         left(NoticeEvent("of the one before"), None)
         await pilot.pause(0.2)
         assert "of the one before" not in transcript(app)

@@ -229,15 +229,17 @@ async def test_requests_come_one_after_the_other(make_app: MakeApp, work: Path) 
 async def test_requests_that_come_together_are_shown_one_at_a_time(make_app: MakeApp) -> None:
     async with make_app().run_test(size=(80, 24)) as pilot:
         app = await ready(pilot)
-        assert app.chat is not None
-        app.chat.requests = [request("bash", {"command": f"echo {name}"}, id=name) for name in ("one", "two", "three")]
+        assert app.controller is not None
+        app.controller.requests = [
+            request("bash", {"command": f"echo {name}"}, id=name) for name in ("one", "two", "three")
+        ]
         app.show_state()
         await asked(pilot)
         assert (
             "echo one" in screen(pilot) and "echo two" not in screen(pilot) and "(2 more after this)" in screen(pilot)
         )
         await pilot.press("y", "y")
-        assert [each.id for each in app.chat.requests] == ["two", "three"] and app.editor.text == "y"
+        assert [each.id for each in app.controller.requests] == ["two", "three"] and app.editor.text == "y"
 
 
 @pytest.mark.usefixtures("brisk")

@@ -207,5 +207,5 @@ def test_a_history_or_a_draft_that_would_block_is_told(tmp_path: Path) -> None:
     assert "cannot be read: it is a FIFO" in history.problem
     os.mkfifo(tmp_path / "x.draft")
     drafts = Drafts(tmp_path)
-    assert drafts.take() == ""
+    assert drafts.claim() == ""
     assert "cannot be read: it is a FIFO" in drafts.problem

@@ -6,10 +6,12 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.painting.clean import clean
 from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen
+from tests.tui.screen_app import KEYMAP
 
 STEER, FOLLOW_UP = QueuedKind.STEER, QueuedKind.FOLLOW_UP
 
@@ -24,7 +26,7 @@ class FakeApp(App[None]):
         self.asked: list[tuple[object, ...]] = []
 
     def compose(self) -> ComposeResult:
-        yield QueueBar()
+        yield QueueBar(KEYMAP)
 
     def note(self, message: Message, *about: object) -> None:
         self.asked.append((type(message).__name__, *about))
@@ -166,7 +168,7 @@ async def test_a_click_and_the_wheel_choose_one() -> None:
 async def test_other_keys_are_not_taken() -> None:
     async with FakeApp().run_test() as pilot:
         await show(pilot, rows())
-        bar(pilot).keymap = Keymap({"queue_remove": "x"})
+        bar(pilot).keymap = Keymap({"queue_remove": "x"}, ACTIONS)
         await pilot.press("d", "z")
         assert asked(pilot) == []
         await pilot.press("x")

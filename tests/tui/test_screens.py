@@ -9,8 +9,9 @@ from textual.keys import Keys
 
 from agentcli.runtime.resources.slash_commands import SlashCommand
 from agentcli.tui.colors.palette import Palette, Tone
-from agentcli.tui.commands.actions import ACTIONS
+from agentcli.tui.commands.actions import Command
 from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.screens.help_screen import HelpScreen
 from agentcli.tui.screens.picker import Picker, PickerRow
 from tests.tui.conftest import escapes, markup_lines
@@ -289,7 +290,7 @@ def shows_nothing_to_obey(pilot: Any) -> None:
 
 
 async def test_the_help_has_every_action_and_command_with_its_present_keys() -> None:
-    keymap = Keymap({"submit": ["f3", "ctrl+y"], "redo": []})
+    keymap = Keymap({"submit": ["f3", "ctrl+y"], "redo": []}, ACTIONS)
     others = [
         SlashCommand("review", "Review a file", "[file]", "template"),
         SlashCommand("skill:x", "Do x", "", "skill"),
@@ -299,7 +300,7 @@ async def test_the_help_has_every_action_and_command_with_its_present_keys() -> 
         text = "\n".join(shown.draw_row(number, 200, False).text for number in range(shown.list.count))
         for action in ACTIONS:
             assert action.title in text and f"[{action.name}]" in text
-            assert not action.command or f"/{action.name}" in text
+            assert not (isinstance(action, Command) and action.slash) or f"/{action.name}" in text
         assert "F3 Ctrl+Y" in text and "/review [file]" in text and "Do x (skill)" in text
         redo = next(line for line in text.splitlines() if "[redo]" in line)
         assert "no key" in redo

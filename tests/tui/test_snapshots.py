@@ -50,8 +50,8 @@ def picture(
     app = PictureApp(states.options(theme, session), theme)
 
     async def run_before(pilot: Pilot[Any]) -> None:
-        chat: ChatApp = await ready(pilot)
-        await prepare(pilot, chat)
+        app: ChatApp = await ready(pilot)
+        await prepare(pilot, app)
         await pilot.pause(0.1)
 
     return snap_compare(app, terminal_size=size, run_before=run_before)

@@ -312,7 +312,7 @@ sys.exit(CrashingApp(RuntimeOptions(model="offline")).run())
 
 
 @pytest.mark.parametrize(
-    "method", ["compose", "on_mount", "on_resize", "act", "show_state", "on_editor_quit_asked", "async _open_chat"]
+    "method", ["compose", "on_mount", "on_resize", "act", "show_state", "on_editor_quit_asked", "async _open_session"]
 )
 def test_a_crash_puts_the_terminal_back_and_then_says_what_happened(work: Path, method: str) -> None:
     """In what the framework calls, in what keys do, and in work beside them."""

@@ -332,8 +332,8 @@ async def test_the_terminals_answer_brings_the_theme_that_fits() -> None:
     async with FakeChatApp("nord/solarized-light").run_test() as pilot:
         app = pilot.app
         assert isinstance(app, FakeChatApp)
-        assert app.current.background_is(False) == [] and app.name_of_theme == "nord"
-        app.current.background_is(True)
+        assert app.current.set_background(False) == [] and app.name_of_theme == "nord"
+        app.current.set_background(True)
         await pilot.pause()
         assert app.name_of_theme == "solarized-light"
         assert app.current_theme.dark is False

@@ -10,6 +10,8 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from agentcli.tui.commands.keymap import Keymap
+from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.editing.completion import Choice
 from agentcli.tui.editor_setup import equip
 from agentcli.tui.widgets.editor import Editor
@@ -46,7 +48,7 @@ class WritingApp(App[None], inherit_bindings=False):
         filler = Static("")
         filler.styles.height = "1fr"
         yield filler
-        yield Editor()
+        yield Editor(Keymap(actions=ACTIONS))
 
     async def on_mount(self) -> None:
         self.editor = self.query_one(Editor)
@@ -57,7 +59,7 @@ class WritingApp(App[None], inherit_bindings=False):
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         self.sent.append(message.text)
 
-    def on_editor_told(self, message: Editor.Told) -> None:
+    def on_editor_notice(self, message: Editor.Notice) -> None:
         self.told.append(message.text)
 
     def on_editor_action_asked(self, message: Editor.ActionAsked) -> None:

@@ -16,7 +16,7 @@ from agentcli.tui.terminal.background import background_by_environment
 
 DARK, LIGHT = "dark", "light"
 DEFAULT = f"{DARK}/{LIGHT}"
-LOOK_S = 1.0
+POLL_S = 1.0
 """Seconds between two looks at the file of the theme; it is read again when two of them agree."""
 CSS = """
 Screen:ansi > .screen--selection { background: $background; color: $foreground; text-style: reverse; }
@@ -80,14 +80,14 @@ class CurrentTheme:
         """Show what is set again, after a preview."""
         return self._show_setting()
 
-    def background_is(self, is_light: bool) -> list[str]:
+    def set_background(self, is_light: bool) -> list[str]:
         """Note what the terminal says. Where both a dark and a light theme are set, the one that fits is shown."""
         if self._is_light == is_light:
             return []
         self._is_light = is_light
         return self._show_setting()
 
-    def look(self) -> list[str]:
+    def poll(self) -> list[str]:
         """Show the theme again if its file was saved. One that became wrong leaves what is shown, and is told."""
         stamp = _stamp(self._file)
         is_settled, self._seen = stamp == self._seen, stamp

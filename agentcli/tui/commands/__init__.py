@@ -1,1 +1,1 @@
-"""What keys and `/commands` do: the actions as data, the keymap, and the coroutines that do them."""
+"""Commands: the tables of actions, the keymap, and the functions that run them."""

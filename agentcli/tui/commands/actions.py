@@ -1,47 +1,72 @@
-"""Actions: everything a key, a `/command` or the command palette can do, as data, and the keys each has by default.
+"""Actions: everything a key, a `/command` or the command palette can do, and the default keys of each.
 
-What an action does is written where it belongs: in the editor, a screen, or `commands`. Nothing here is imported from
-Textual. The names are those that `[keys]` in the config takes; a person reads the titles in `/help`.
+Declared here are the actions that widgets and screens implement; `table` has those of the whole app. Nothing here is
+imported from Textual. The names are those that `[keys]` in the config takes; the user reads the titles in `/help`.
 """
 
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+if TYPE_CHECKING:
+    from agentcli.tui.app_context import AppContext
+    from agentcli.tui.commands.command_context import CommandContext
+
 
 class Where(StrEnum):
-    """Where a key counts. The value is the heading in the help."""
+    """Where a key has an effect. The value is the heading in the help."""
 
     EDITOR = "Writing"
     APP = "The conversation"
-    """Counts while writing too."""
+    """In effect while writing too."""
     COMPLETION = "Completion"
     QUEUE = "The queue"
     PERMISSION = "Permission"
     LIST = "Lists"
     SESSIONS = "Session list"
-    """Counts on top of `LIST`, as `TREE` does."""
+    """In effect together with `LIST`, as `TREE` is."""
     TREE = "Session tree"
 
 
 class Action(Struct, frozen=True):
+    """Something the user can do with a key."""
+
     name: str
     where: Where
     title: str
     keys: tuple[str, ...] = ()
-    """In Textual's words."""
-    command: bool = False
-    """Whether `/name` does it too."""
+    """Default keys, named as Textual names them."""
+    does: str = ""
+    """The Textual action that implements it, if that is not `name`."""
+
+
+class AppAction(Action, frozen=True, kw_only=True):
+    """An action that takes effect at once, also while the runtime is being created."""
+
+    handler: "Callable[[AppContext], None]"
+
+
+Handler = Callable[["CommandContext", str], Awaitable[None]]
+"""Runs a command with what was written after its name; empty from a key."""
+
+
+class Command(Action, frozen=True, kw_only=True):
+    """An action that needs the runtime, and may open a screen and wait for the user's choice there."""
+
+    load: Callable[[], Handler]
+    """Imports and returns the handler: handlers are not imported before the first paint."""
+    slash: bool = False
+    """Whether `/name` runs it too."""
     argument: str = ""
     """What the `/command` takes, as a hint: `[instructions]`."""
-    does: str = ""
-    """The Textual action, if it is not `name`."""
 
 
-_E, _A, _C, _Q = Where.EDITOR, Where.APP, Where.COMPLETION, Where.QUEUE
+_E, _C, _Q = Where.EDITOR, Where.COMPLETION, Where.QUEUE
 _P, _L, _S, _T = Where.PERMISSION, Where.LIST, Where.SESSIONS, Where.TREE
 
-ACTIONS: tuple[Action, ...] = (
+EDITOR_ACTIONS: tuple[Action, ...] = (
     Action("submit", _E, "Send; while the agent works: steer it", ("enter",)),
     Action("follow_up", _E, "Send when the agent is done", ("alt+enter", "ctrl+enter", "ctrl+q")),
     Action("new_line", _E, "New line (also \\ and Enter)", ("shift+enter", "ctrl+j")),
@@ -78,37 +103,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("cut", _E, "Cut", ("ctrl+x",)),
     Action("undo", _E, "Undo", ("ctrl+underscore", "ctrl+minus", "super+z")),
     Action("redo", _E, "Redo", ("ctrl+y", "super+y", "shift+super+z")),
-    #
-    Action("page_up", _A, "Scroll up", ("pageup",)),
-    Action("page_down", _A, "Scroll down", ("pagedown",)),
-    Action("to_start", _A, "Start of the conversation", ("ctrl+home",)),
-    Action("to_end", _A, "End of the conversation, and follow it", ("ctrl+end",)),
-    Action("previous_prompt", _A, "Up to the prompt before", ("ctrl+up",)),
-    Action("next_prompt", _A, "Down to the next prompt", ("ctrl+down",)),
-    Action("expand_tools", _A, "Unfold or fold what tools answered", ("ctrl+o",)),
-    Action("expand_thinking", _A, "Unfold or fold what the model thought", ("ctrl+t",)),
-    Action("dequeue", _A, "Take the last queued message back", ("alt+up",)),
-    Action("edit_queue", _A, "Go to the queue: edit, remove, move, switch", ("alt+q", "alt+down")),
-    Action("cycle_thinking", _A, "The next thinking level", ("shift+tab",)),
-    Action("suspend", _A, "Leave for the shell; fg comes back", ("ctrl+z",)),
-    Action("palette", _A, "Find a command", ("ctrl+p",)),
-    Action("new", _A, "Start a new session", ("alt+n",), command=True),
-    Action("resume", _A, "Go on with another session", ("alt+r",), command=True, argument="[id]"),
-    Action("tree", _A, "Go to another place of this session's tree", ("alt+t",), command=True),
-    Action("fork", _A, "A session of its own, from one of your prompts on", command=True),
-    Action("clone", _A, "Go on in a copy of this session", command=True),
-    Action("model", _A, "Choose the model", ("ctrl+l",), command=True, argument="[provider/id[:level]]"),
-    Action("thinking", _A, "Choose how much the model thinks", command=True, argument="[level]"),
-    Action("permissions", _A, "Choose what happens to calls that no rule speaks of", command=True, argument="[mode]"),
-    Action("compact", _A, "Summarise the older part of the conversation", command=True, argument="[instructions]"),
-    Action("name", _A, "Name this session", command=True, argument="[name]"),
-    Action("session", _A, "What this session is, holds and cost", command=True),
-    Action("export", _A, "Write the session to a file: HTML, Markdown, JSONL", command=True, argument="[file]"),
-    Action("copy", _A, "Copy the last answer", ("alt+c",), command=True),
-    Action("theme", _A, "Choose the colours", command=True, argument="[name]"),
-    Action("help", _A, "Every key and command", ("f1",), command=True),
-    Action("quit", _A, "Quit", command=True),
-    #
+)
+OTHER_ACTIONS: tuple[Action, ...] = (
     Action("completion_next", _C, "Next", ("down", "ctrl+n")),
     Action("completion_previous", _C, "Previous", ("up", "ctrl+p")),
     Action("completion_accept", _C, "Take it", ("tab",)),
@@ -150,7 +146,5 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree_fork", _T, "Fork there: a session of its own", ("ctrl+f",)),
     Action("tree_summarize", _T, "Go there with a summary of the branch that is left", ("ctrl+s",)),
 )
-
-BY_NAME = {action.name: action for action in ACTIONS}
-COMMANDS = tuple(action for action in ACTIONS if action.command)
-"""What `/name` can do, beside templates, skills and the commands of extensions."""
+KEY_ACTIONS = (*EDITOR_ACTIONS, *OTHER_ACTIONS)
+"""What widgets and screens implement."""

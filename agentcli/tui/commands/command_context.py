@@ -1,4 +1,4 @@
-"""Desk: what commands work with: the app, its chat, and ways to ask the person and to tell them."""
+"""CommandContext: what commands work with: the app, its session, and ways to ask and notify the user."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,21 +9,29 @@ from agentcli.tui.app_context import AppContext
 from agentcli.tui.screens.picker import Picker, PickerRow
 
 if TYPE_CHECKING:
+    from agentcli.runtime.runtime import Runtime
     from agentcli.tui.session_controller import SessionController
 
 
 class CommandContext:
-    """Args:
-    app: whose screen and editor the commands work on.
-    chat: whose conversation.
+    """What a command's handler is called with.
+
+    Args:
+        app: whose screen and editor the commands work on.
+        controller: whose session.
     """
 
-    def __init__(self, app: AppContext, chat: "SessionController") -> None:
+    def __init__(self, app: AppContext, controller: "SessionController") -> None:
         self.app = app
-        self.chat = chat
+        self.controller = controller
+
+    @property
+    def runtime(self) -> "Runtime":
+        """The runtime of the session that is shown now; `/new` and the like replace it."""
+        return self.controller.runtime
 
     async def ask(self, screen: ModalScreen[Any]) -> Any:
-        """Open a screen. Returns what was chosen there; None if nothing was. Only in a worker."""
+        """Open a screen, in a worker. Returns what was chosen there; None if nothing was."""
         return await self.app.push_screen_wait(screen)
 
     async def pick(
@@ -36,7 +44,7 @@ class CommandContext:
         preview: Callable[[str], str] | None = None,
         empty: str = "nothing to choose from",
     ) -> str | None:
-        """See `Picker`."""
+        """Open a `Picker`, whose arguments these are, and return the chosen value; None if it was closed."""
         return await self.ask(
             Picker(
                 title,
@@ -50,14 +58,11 @@ class CommandContext:
             )
         )
 
-    def tell(self, text: str) -> None:
-        """Say something in the conversation, to be read later too."""
-        self.chat.conversation.notice(text)
-
-    def tell_all(self, lines: list[str]) -> None:
+    def notify(self, *lines: str) -> None:
+        """Add notices to the transcript, where they can be read later too."""
         for line in lines:
-            self.tell(line)
+            self.controller.presenter.notice(line)
 
     def flash(self, text: str) -> None:
-        """Say something in the footer for a while."""
+        """Show a text in the footer for a few seconds."""
         self.app.footer.flash(text)

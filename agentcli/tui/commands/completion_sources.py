@@ -1,4 +1,4 @@
-"""Offers: what the editor completes after `/`: the commands, and the arguments of those that take one of a few."""
+"""What the editor completes after `/`: the commands, and the arguments of those that have a list of them."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,25 +8,27 @@ from agentcli.agent.threads import to_thread
 from agentcli.config.paths import sessions_folder
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.tui.colors import themes
-from agentcli.tui.commands.actions import COMMANDS
 from agentcli.tui.commands.choices import MODES
+from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.editing.completion import Arguments, Choice
 from agentcli.tui.painting.session_words import age, session_title
 from agentcli.tui.session_controller import SessionController
 
 
-def commands(chat: SessionController) -> list[Choice]:
+def commands(controller: SessionController, keymap: Keymap) -> list[Choice]:
     """Everything that can follow a `/`."""
-    own = [Choice(each.name, each.title, each.argument) for each in COMMANDS]
-    return [*own, *(Choice(each.name, each.description, each.argument_hint) for each in chat.runtime.commands())]
+    own = [Choice(each.name, each.title, each.argument) for each in keymap.slash_commands]
+    return [*own, *(Choice(each.name, each.description, each.argument_hint) for each in controller.runtime.commands())]
 
 
-def arguments(chat: SessionController) -> Arguments:
+def arguments(controller: SessionController) -> Arguments:
+    """Where the arguments of each command come from, by the command's name."""
+
     def models() -> Sequence[Choice]:
-        return [Choice(model.full_id, model.name) for model in chat.runtime.models()]
+        return [Choice(model.full_id, model.name) for model in controller.runtime.models()]
 
     def levels() -> Sequence[Choice]:
-        return [Choice(str(level)) for level in chat.runtime.thinking_levels]
+        return [Choice(str(level)) for level in controller.runtime.thinking_levels]
 
     def modes() -> Sequence[Choice]:
         return [Choice(str(mode), text) for mode, text in MODES.items()]
@@ -39,14 +41,14 @@ def arguments(chat: SessionController) -> Arguments:
         "thinking": levels,
         "permissions": modes,
         "theme": names,
-        "resume": lambda: _sessions(chat),
+        "resume": lambda: _sessions(controller),
     }
     return offers
 
 
-async def _sessions(chat: SessionController) -> Sequence[Choice]:
-    """The sessions of this folder but for the open one, last used first; found by their titles and ids."""
-    cwd, open_id = chat.runtime.cwd, chat.runtime.session.id
+async def _sessions(controller: SessionController) -> Sequence[Choice]:
+    """The other sessions of this directory, last used first; found by their titles and ids."""
+    cwd, open_id = controller.runtime.cwd, controller.runtime.session.id
     try:
         infos = await to_thread(JsonlSessionRepo(sessions_folder()).list, cwd)
     except OSError as error:

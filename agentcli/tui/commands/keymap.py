@@ -1,10 +1,10 @@
-"""Keymap: which key does what, and how a key is written for people."""
+"""Keymap: which key does what, and how keys are written."""
 
 import difflib
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from agentcli.tui.commands.actions import ACTIONS, BY_NAME, Action, Where
+from agentcli.tui.commands.actions import KEY_ACTIONS, Action, Command, Where
 
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
 _ALIASES = {
@@ -40,55 +40,68 @@ _SHORT = {
     "plus_sign": "plus",
     "low_line": "underscore",
 }
-"""Characters that Textual does not call by their Unicode names."""
+"""Characters that Textual does not name by their Unicode names."""
 _OVERLAPS = {
     Where.EDITOR: (Where.APP,),
     Where.APP: (Where.EDITOR,),
     Where.SESSIONS: (Where.LIST,),
     Where.TREE: (Where.LIST,),
 }
-"""Places whose keys count at the same time: what is rebound in one takes the key from the other."""
+"""Places whose keys are in effect at the same time: a key bound in one is unbound in the other."""
 
 
 class Keymap:
-    """Args:
-    changes: `[keys]` of the config: for the name of an action a key, or several; none at all unbinds it.
+    """The keys of each action.
+
+    Args:
+        changes: `[keys]` of the config: for the name of an action a key, or several; none at all unbinds it.
+        actions: what has keys.
     """
 
-    def __init__(self, changes: Mapping[str, str | Sequence[str]] = {}) -> None:
+    def __init__(
+        self, changes: Mapping[str, str | Sequence[str]] = {}, actions: Sequence[Action] = KEY_ACTIONS
+    ) -> None:
+        self.actions = actions
+        self._by_name = {action.name: action for action in actions}
         self.problems: list[str] = []
-        """What of the changes cannot be, a line each."""
-        self._keys = {action.name: action.keys for action in ACTIONS}
+        """Changes that were not applied, a line each."""
+        self._keys = {action.name: action.keys for action in actions}
         changed = self._read(changes)
-        taken = {(where, key): name for name in changed for key in self._keys[name] for where in _places(name)}
-        for action in ACTIONS:
+        taken = {(where, key): name for name in changed for key in self._keys[name] for where in self._places(name)}
+        for action in actions:
             if action.name not in changed:
                 kept = (key for key in action.keys if taken.get((action.where, key), action.name) == action.name)
                 self._keys[action.name] = tuple(kept)
-        self._actions = {(BY_NAME[name].where, key): BY_NAME[name] for name, keys in self._keys.items() for key in keys}
+        self._actions = {(each.where, key): each for each in actions for key in self._keys[each.name]}
 
     def action(self, key: str, *places: Where) -> Action | None:
-        """What a key does in the first of these places where it does anything."""
+        """The action of a key in the first of these places that has one; None if none has."""
         for where in places:
             if (action := self._actions.get((where, key))) is not None:
                 return action
         return None
 
+    @property
+    def slash_commands(self) -> list[Command]:
+        """The app's own `/commands`."""
+        return [action for action in self.actions if isinstance(action, Command) and action.slash]
+
     def keys(self, name: str) -> tuple[str, ...]:
+        """The keys of an action, named as Textual names them."""
         return self._keys[name]
 
     def shown(self, name: str) -> str:
-        """The first key of an action, as people write it: `Ctrl+G`. Empty if it has none."""
+        """The first key of an action, as users write it: `Ctrl+G`. Empty if it has none."""
         keys = self._keys[name]
         return shown_key(keys[0]) if keys else ""
 
     def _read(self, changes: Mapping[str, str | Sequence[str]]) -> set[str]:
-        """Take the changes. Returns the names of the actions that they speak of."""
+        """Apply the changes. Returns the names of the actions that were changed."""
         changed: set[str] = set()
         owners: dict[tuple[Where, str], str] = {}
         for name, written in changes.items():
-            if name not in BY_NAME:
-                near = difflib.get_close_matches(name, BY_NAME, n=1)
+            if name not in self._by_name:
+                near = difflib.get_close_matches(name, self._by_name, n=1)
                 hint = f"did you mean {near[0]}?" if near else "/help lists them"
                 self.problems.append(f"[keys] {name}: there is no such action ({hint})")
                 continue
@@ -98,7 +111,7 @@ class Keymap:
                 if key is None:
                     self.problems.append(f"[keys] {name}: {text!r} is no key (like ctrl+g, alt+enter, f2, shift+tab)")
                     continue
-                places = _places(name)
+                places = self._places(name)
                 if other := next((owners[place, key] for place in places if (place, key) in owners), None):
                     self.problems.append(f"[keys] {name}: {text} is given to {other} already")
                     continue
@@ -109,9 +122,13 @@ class Keymap:
                 changed.add(name)
         return changed
 
+    def _places(self, name: str) -> tuple[Where, ...]:
+        where = self._by_name[name].where
+        return (where, *_OVERLAPS.get(where, ()))
+
 
 def parsed_key(text: str) -> str | None:
-    """A key that a person wrote, in Textual's words; None if it is none."""
+    """A key that a user wrote, named as Textual names it; None if it is not a key."""
     written = "space" if text == " " else text.replace(" ", "")
     before, _, base = written[:-1].rpartition("+")
     base += written[-1:]
@@ -131,16 +148,11 @@ def parsed_key(text: str) -> str | None:
 
 
 def shown_key(key: str) -> str:
-    """A key as people write it."""
+    """A key as users write it."""
     parts = key.split("+")
     return "+".join(
         _SHOWN.get(part, part if len(part) == 1 and len(parts) == 1 else part.capitalize()) for part in parts
     )
-
-
-def _places(name: str) -> tuple[Where, ...]:
-    where = BY_NAME[name].where
-    return (where, *_OVERLAPS.get(where, ()))
 
 
 def _character_name(character: str) -> str:

@@ -1,4 +1,4 @@
-"""Slash: what a text that begins with `/` or `!` calls, and what to say of one that calls nothing."""
+"""Parses submitted texts that begin with `/` or `!` into calls."""
 
 import difflib
 import re
@@ -7,36 +7,40 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentcli.tui.commands.actions import BY_NAME, Action
+from agentcli.tui.commands.actions import Command
+from agentcli.tui.commands.table import BY_NAME
 
 _CALL = re.compile(r"/(?P<name>[^\s/]+)(?:\s+(?P<argument>.*))?\s*\Z", re.S)
 _SHELL = re.compile(r"(?P<marks>!!?)\s*(?P<command>.*)\Z", re.S)
 
 
 class CommandCall(Struct, frozen=True):
-    """`/name argument` of the app's own."""
+    """`/name argument`, a command of the app."""
 
-    action: Action
+    command: Command
     argument: str
 
 
 class ShellCall(Struct, frozen=True):
-    """`!command`, or `!!command`, of which the model is not told."""
+    """`!command`, or `!!command`, which is not added to the model's context."""
 
     command: str
     exclude_from_context: bool
 
 
 class UnknownCall(Struct, frozen=True):
+    """A text that looks like a call of something that does not exist."""
+
     problem: str
-    """What to say, as one line."""
+    """For the user, as one line."""
 
 
 def call_of(text: str, others: Collection[str]) -> CommandCall | ShellCall | UnknownCall | None:
-    """What a text calls; None if it is for the model.
+    """Parse a submitted text; None if it is a prompt for the model.
 
     Args:
-        others: names of templates, skills and commands of extensions, which the runtime knows.
+        text: what was submitted.
+        others: names of the templates, skills and commands of extensions, which the runtime runs.
     """
     if found := _SHELL.match(text):
         command = found["command"].strip()
@@ -48,11 +52,11 @@ def call_of(text: str, others: Collection[str]) -> CommandCall | ShellCall | Unk
     name = found["name"]
     if name in others:
         return None
-    if (action := BY_NAME.get(name)) is not None and action.command:
+    if isinstance(action := BY_NAME.get(name), Command) and action.slash:
         return CommandCall(action, (found["argument"] or "").strip())
     if _is_path(name):
         return None
-    names = [*others, *(action.name for action in BY_NAME.values() if action.command)]
+    names = [*others, *(each.name for each in BY_NAME.values() if isinstance(each, Command) and each.slash)]
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean /{near[0]}?" if near else "/help lists what there is"
     return UnknownCall(f"there is no /{name} ({hint}; a space before it sends it as text)")
@@ -62,5 +66,5 @@ def _is_path(name: str) -> bool:
     try:
         return Path("/", name).exists()
     except (OSError, ValueError):
-        # Too long for a path, or with a character that no path has.
+        # Too long for a path, or with a NUL.
         return False

@@ -42,7 +42,7 @@ class Drafts:
         self._wanted = self._written = ""
         self._writing = threading.Lock()
 
-    def take(self) -> str:
+    def claim(self) -> str:
         """The latest draft that a process left behind; empty if there is none. From now on it is ours. Blocks."""
         try:
             left = sorted(self.folder.glob(f"*{SUFFIX}"), key=_modified, reverse=True)
@@ -50,7 +50,7 @@ class Drafts:
             self.problem = f"drafts in {self.folder} cannot be read: {error.strerror}"
             return ""
         self._sweep()
-        return next((text for path in left if (text := self._take(path))), "")
+        return next((text for path in left if (text := self._claim(path))), "")
 
     def changed(self, read: Callable[[], str]) -> None:
         """Have the draft on the disk soon.
@@ -81,7 +81,7 @@ class Drafts:
                 with contextlib.suppress(SessionError, OSError):
                     SessionLock(path).release()
 
-    def _take(self, path: Path) -> str:
+    def _claim(self, path: Path) -> str:
         try:
             lock = SessionLock(path)
         except SessionError:

@@ -21,7 +21,7 @@ from agentcli.config.editor_command import editor_command
 from agentcli.files.reading import FileProblem, read_bytes
 
 MAX_BYTES = 64 << 20
-LOOK_S = 0.2
+POLL_S = 0.2
 """So often it is looked whether the app ends, which ends the editor."""
 
 
@@ -82,7 +82,7 @@ async def _run(app: App[Any], argv: list[str]) -> int:
         process = await to_thread(subprocess.Popen, argv, process_group=0)
         waiting = asyncio.create_task(to_thread(_wait_in_front, process))
         while not waiting.done():
-            await asyncio.wait([waiting], timeout=LOOK_S)
+            await asyncio.wait([waiting], timeout=POLL_S)
             if app.return_code is not None and not waiting.done():
                 process.send_signal(signal.SIGTERM)
         return waiting.result()
@@ -114,6 +114,6 @@ def _stop_too(terminal: int) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:
         # The stop comes while this thread sleeps, at the latest.
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
         if os.tcgetpgrp(terminal) == os.getpgrp():
             return

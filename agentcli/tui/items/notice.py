@@ -26,7 +26,7 @@ _LOOKS = {
 }
 
 
-class _Told(Struct, frozen=True):
+class _Line(Struct, frozen=True):
     text: str
     hint: str
     subject: str
@@ -45,48 +45,48 @@ class Notice(Foldable):
     def __init__(self, text: str, kind: NoticeKind = NoticeKind.INFO, hint: str = "", *, subject: str = "") -> None:
         super().__init__()
         self.kind = kind
-        self._told = [_Told(text, hint, subject)]
+        self._lines = [_Line(text, hint, subject)]
 
     @property
     def text(self) -> str:
-        return self._told[-1].text
+        return self._lines[-1].text
 
     @text.setter
     def text(self, text: str) -> None:
-        last = self._told[-1]
-        self._told[-1] = _Told(text, last.hint, last.subject)
+        last = self._lines[-1]
+        self._lines[-1] = _Line(text, last.hint, last.subject)
 
-    def take(self, other: "Notice") -> bool:
+    def merge(self, other: "Notice") -> bool:
         """Say what `other`, which comes right after this one, says too. False if it has to stand for itself."""
         if other.kind is not self.kind or self.kind is NoticeKind.RETRY:
             return False
-        for new in other._told:
-            last = self._told[-1]
+        for new in other._lines:
+            last = self._lines[-1]
             if (new.text, new.hint) == (last.text, last.hint):
-                self._told[-1] = _Told(new.text, new.hint, new.subject, last.times + new.times)
+                self._lines[-1] = _Line(new.text, new.hint, new.subject, last.times + new.times)
                 continue
             if self.kind is NoticeKind.ERROR:
                 return False
-            self._told = [told for told in self._told if not new.subject or told.subject != new.subject]
-            self._told.append(new)
+            self._lines = [line for line in self._lines if not new.subject or line.subject != new.subject]
+            self._lines.append(new)
         return True
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         mark, tone = _LOOKS[self.kind]
         first = [(mark, palette[tone])]
-        hidden = 0 if self.expanded else max(len(self._told) - NOTICE_LINES, 0)
+        hidden = 0 if self.expanded else max(len(self._lines) - NOTICE_LINES, 0)
         rows: list[Row] = []
         if hidden:
             rows = wrapped([(f"… {hidden:,} earlier notices", palette[Tone.QUOTE])], width, first=first)
-        for told in self._told[hidden:]:
-            rows += wrapped(self._runs(told, palette), width, first=first)
+        for line in self._lines[hidden:]:
+            rows += wrapped(self._runs(line, palette), width, first=first)
         return rows
 
     def guess(self, width: int) -> int:
-        told: Sequence[_Told] = self._told if self.expanded else self._told[-NOTICE_LINES:]
-        return sum(guess_rows(one.text, width) + (guess_rows(one.hint, width) if one.hint else 0) for one in told)
+        lines: Sequence[_Line] = self._lines if self.expanded else self._lines[-NOTICE_LINES:]
+        return sum(guess_rows(one.text, width) + (guess_rows(one.hint, width) if one.hint else 0) for one in lines)
 
-    def _runs(self, told: _Told, palette: Palette) -> list[Run]:
+    def _runs(self, line: _Line, palette: Palette) -> list[Run]:
         _, tone = _LOOKS[self.kind]
-        times = f" (×{told.times})" if told.times > 1 else ""
-        return [(told.text, palette[tone]), (times + (f"\n{told.hint}" if told.hint else ""), palette[Tone.DIM])]
+        times = f" (×{line.times})" if line.times > 1 else ""
+        return [(line.text, palette[tone]), (times + (f"\n{line.hint}" if line.hint else ""), palette[Tone.DIM])]

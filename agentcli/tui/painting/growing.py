@@ -32,14 +32,14 @@ class GrowingMarkdown:
 
     def append(self, delta: str) -> None:
         self._pieces.append(delta)
-        self._take(delta)
+        self._add(delta)
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         if self._layout != (width, palette):
             self._layout = (width, palette)
             self._settled, self._last = [], None
             self._lines, self._partial = [], ""
-            self._take(self.text)
+            self._add(self.text)
         blocks = split("".join(self._lines) + shown(self._partial))
         count = self._settled_count(blocks)
         for block in blocks[:count]:
@@ -53,7 +53,7 @@ class GrowingMarkdown:
             last = block
         return rows
 
-    def _take(self, text: str) -> None:
+    def _add(self, text: str) -> None:
         head, feed, tail = text.rpartition("\n")
         if not feed:
             self._partial += text

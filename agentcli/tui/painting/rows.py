@@ -147,3 +147,13 @@ def _slice(line: Sequence[Run], start: int, end: int) -> Iterator[Run]:
 def plain(rows: Iterable[Row]) -> list[str]:
     """The text of each row, without the spaces at its end."""
     return [strip.text.rstrip() for strip in rows]
+
+
+def common_rows(before: list[Row], after: list[Row]) -> int:
+    """How many rows at the start are the same."""
+    count = 0
+    for old, new in zip(before, after, strict=False):
+        if old is not new and old != new:
+            break
+        count += 1
+    return count

@@ -8,7 +8,7 @@ from textual.strip import Strip
 
 from agentcli.runtime.resources.slash_commands import SlashCommand
 from agentcli.tui.colors.palette import Palette, Tone
-from agentcli.tui.commands.actions import ACTIONS, COMMANDS, Where
+from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap, shown_key
 from agentcli.tui.editing.query import Query
 from agentcli.tui.painting.clean import one_line
@@ -39,7 +39,7 @@ class HelpScreen(ListScreen[None]):
 
     def __init__(self, *, keymap: Keymap, palette: Palette, commands: Sequence[SlashCommand] = ()) -> None:
         super().__init__("Keys and commands", keymap=keymap, palette=palette)
-        self._all = [*_actions(keymap), *_commands(commands)]
+        self._all = [*_actions(keymap), *_commands(keymap, commands)]
         widest = max(cell_len(line.left) for line in self._all)
         self._column = min(widest, _MOST) + len(MARK)
         self._lines: list[_Line] = []
@@ -87,7 +87,7 @@ class HelpScreen(ListScreen[None]):
 
 def _actions(keymap: Keymap) -> list[_Line]:
     order = list(Where)
-    actions = sorted(ACTIONS, key=lambda action: order.index(action.where))
+    actions = sorted(keymap.actions, key=lambda action: order.index(action.where))
     return [
         _Line(
             action.where.value,
@@ -99,8 +99,10 @@ def _actions(keymap: Keymap) -> list[_Line]:
     ]
 
 
-def _commands(others: Sequence[SlashCommand]) -> list[_Line]:
-    own = [_Line(COMMANDS_HEADING, f"/{each.name} {each.argument}".strip(), each.title) for each in COMMANDS]
+def _commands(keymap: Keymap, others: Sequence[SlashCommand]) -> list[_Line]:
+    own = [
+        _Line(COMMANDS_HEADING, f"/{each.name} {each.argument}".strip(), each.title) for each in keymap.slash_commands
+    ]
     return own + [
         _Line(
             COMMANDS_HEADING,

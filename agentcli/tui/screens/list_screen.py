@@ -131,7 +131,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         """Enter, on the chosen row."""
         raise NotImplementedError
 
-    def take(self, name: str) -> None:
+    def handle_action(self, name: str) -> None:
         """An action of the screen's own."""
 
     def is_heading(self, number: int) -> bool:
@@ -220,7 +220,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
             case "list_cancel":
                 self.dismiss(None)
             case _:
-                self.take(name)
+                self.handle_action(name)
 
     def on_row_list_clicked(self, message: RowList.Clicked) -> None:
         self.clear_notice()
@@ -236,7 +236,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         """The next key, paste or click has come."""
         self.notice = ""
 
-    def say(self, text: str, tone: Tone = Tone.WARNING) -> None:
+    def show_notice(self, text: str, tone: Tone = Tone.WARNING) -> None:
         """Show a line until the next key."""
         self.notice, self.notice_tone = text, tone
         self._renew()

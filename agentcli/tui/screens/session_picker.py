@@ -112,7 +112,7 @@ class SessionPicker(ListScreen[Path]):
             self._infos = await to_thread(self._load, all_folders)
         except (AgentcliError, OSError) as error:
             self._infos, self._failed = [], True
-            self.say(str(error), Tone.ERROR)
+            self.show_notice(str(error), Tone.ERROR)
         self.place_list()
         self.changed()
 
@@ -124,7 +124,7 @@ class SessionPicker(ListScreen[Path]):
         try:
             matches = parse_query(query) if query else []
         except UsageError as error:
-            self.say(str(error))
+            self.show_notice(str(error))
             return
         before = self.chosen.path if self.chosen is not None and query == self._query else None
         infos, self._query = self._infos or [], query
@@ -144,7 +144,7 @@ class SessionPicker(ListScreen[Path]):
             try:
                 hits = await to_thread(self._search, infos[start : start + SEARCHED_AT_ONCE], query)
             except (AgentcliError, OSError) as error:
-                self.say(str(error), Tone.ERROR)
+                self.show_notice(str(error), Tone.ERROR)
                 break
             self._found += [
                 _Found(hit.info, session_title(hit.info), frozenset(), hit.excerpt, hit.span) for hit in hits
@@ -159,7 +159,7 @@ class SessionPicker(ListScreen[Path]):
         super().clear_notice()
         self._confirmed, self._to_delete = self._to_delete, None
 
-    def take(self, name: str) -> None:
+    def handle_action(self, name: str) -> None:
         if name == "sessions_scope":
             self.all_folders = not self.all_folders
             self._read()
@@ -168,13 +168,13 @@ class SessionPicker(ListScreen[Path]):
         elif name == "sessions_rename":
             self.ask("Name", info.name or "", lambda text: self._work(self._rename_now(info, text)))
         elif name == "sessions_delete" and info.path == self.open_path:
-            self.say("this session is open, so it cannot be deleted")
+            self.show_notice("this session is open, so it cannot be deleted")
         elif name == "sessions_delete" and info.path == self._confirmed:
             self._work(self._delete_now(info))
         elif name == "sessions_delete":
             self._to_delete = info.path
             key = self.keymap.shown(name)
-            self.say(f"delete “{session_title(info)}”? {key} again deletes it, any other key keeps it")
+            self.show_notice(f"delete “{session_title(info)}”? {key} again deletes it, any other key keeps it")
 
     def choose(self) -> None:
         if (info := self.chosen) is not None:
@@ -192,7 +192,7 @@ class SessionPicker(ListScreen[Path]):
         if self.is_attached:
             self.place_list()
             self.changed()
-            self.say(text, tone)
+            self.show_notice(text, tone)
         elif tone is Tone.ERROR:
             self.app.notify(one_line(text), severity="error", markup=False)
 

@@ -112,7 +112,7 @@ class TreeScreen(ListScreen[TreeChoice]):
         texts, labels = self._searched, self.view.labels
         return lambda id: all(word in texts[id] or word in labels.get(id, "").lower() for word in query.words)
 
-    def take(self, name: str) -> None:
+    def handle_action(self, name: str) -> None:
         number, row = self.list.chosen, self.chosen
         if name == "tree_filter":
             self._next_filter()
@@ -155,7 +155,7 @@ class TreeScreen(ListScreen[TreeChoice]):
         try:
             self._label(id, label)
         except AgentcliError as error:
-            self.say(str(error), Tone.ERROR)
+            self.show_notice(str(error), Tone.ERROR)
         self.place_list()
 
     # What it looks like

@@ -1,1 +1,1 @@
-"""Widgets, one a module. Each posts messages about itself and calls nobody."""
+"""Widgets, one a module. They post messages to their parents, and call nothing outside of this package."""

@@ -1,6 +1,6 @@
-"""Completing: from keys in the editor to what the completion list shows, and back into the draft.
+"""Completing: connects the editor with the completer and the list that shows suggestions.
 
-Typing never waits: an answer that comes for something else than what is written by then is dropped.
+Typing never waits for a search: a result for something else than what is written by then is dropped.
 """
 
 import asyncio
@@ -28,17 +28,19 @@ TAB_WAIT_S = 1.0
 
 
 class Completing:
-    """Args:
-    editor: where it is written. The list is put above it.
-    completer: knows what the written may become.
-    submit: sends what is written.
-    tell: says a problem, once.
+    """Completion in an editor.
+
+    Args:
+        editor: where the user writes. The list is mounted above it.
+        completer: finds the suggestions.
+        submit: sends the draft.
+        report: shows a problem, once.
     """
 
     def __init__(
-        self, editor: TextArea, completer: Completer, *, submit: Callable[[], None], tell: Callable[[str], None]
+        self, editor: TextArea, completer: Completer, *, submit: Callable[[], None], report: Callable[[str], None]
     ) -> None:
-        self._editor, self._submit, self._tell = editor, submit, tell
+        self._editor, self._submit, self._report = editor, submit, report
         self.completer = completer
         """May be put in place of by that of another folder."""
         self._list = CompletionList(lambda: self.accept())
@@ -50,18 +52,20 @@ class Completing:
 
     @property
     def is_open(self) -> bool:
+        """Whether the list is shown."""
         return self._list.is_open
 
     async def begin(self) -> None:
+        """Mount the list."""
         await self._editor.screen.mount(self._list, before=self._editor)
 
     def end(self) -> None:
-        """Nothing is completed any more."""
+        """Stop completing."""
         self._asked = None
         self.completer.close()
 
     def typed(self) -> None:
-        """The draft was changed by the person, or the cursor moved."""
+        """Update the list after the user changed the draft or moved the cursor."""
         follows_path = self.is_open and self._asked is not None and self._asked.kind is Kind.PATH
         query = self._query(tab=follows_path)
         if query is None or (query.kind, query.start) == self._dismissed or self._editor.has_class("-asked"):
@@ -75,7 +79,7 @@ class Completing:
             self._show(query, self._find(query))
 
     def close(self) -> None:
-        """Have no list, until something else is written."""
+        """Close the list until something else is written."""
         query = self._asked
         self._dismissed = (query.kind, query.start) if query else None
         self._asked = None
@@ -99,12 +103,16 @@ class Completing:
                 raise ValueError(f"no key of the completion list does {name}")
 
     def accept(self) -> None:
-        """Put the chosen one into the draft."""
+        """Insert the chosen suggestion."""
         if (query := self._query(tab=True)) is not None:
-            self._take(query, self._list.chosen)
+            self._insert(query, self._list.chosen)
 
     def _accept_line(self) -> bool:
-        """The same for a key that sends. Returns whether the draft is whole now: a command, or nothing was missing."""
+        """Insert the chosen suggestion by a key that sends.
+
+        Returns:
+            Whether the draft may be sent: it is a whole command, or there was nothing to insert.
+        """
         query, chosen = self._query(tab=True), self._list.chosen
         if query is None or self._asked is None:
             return True
@@ -117,11 +125,11 @@ class Completing:
         if written == chosen.text:
             self.close()
             return True
-        self._take(query, chosen)
+        self._insert(query, chosen)
         return False
 
     async def tab(self) -> None:
-        """Complete as far as it is clear, else show what there is."""
+        """Complete as far as all suggestions agree, else show them."""
         query = self._query(tab=True)
         found = await self._now(query)
         if query is not None and query.kind is Kind.COMMAND and not found:
@@ -131,7 +139,7 @@ class Completing:
             return
         self._dismissed = None
         if len(found) == 1:
-            self._take(query, found[0])
+            self._insert(query, found[0])
         elif query.kind is Kind.PATH and (common := common_start(found, query)):
             text = written_path(common, query.kind, in_shell=query.in_shell)
             self._put(query.start, query.end, text, back=int(text[-1] in "\"'"))
@@ -161,14 +169,14 @@ class Completing:
         except TimeoutError:
             return []  # a folder that does not answer
         except AgentcliError as error:
-            self._tell(str(error))
+            self._report(str(error))
             return []
 
     def _find(self, query: Written) -> list[Suggestion] | Awaitable[list[Suggestion]]:
         try:
             return self.completer.find(query)
         except AgentcliError as error:
-            self._tell(str(error))
+            self._report(str(error))
             return []
 
     def _show(self, query: Written, found: list[Suggestion] | Awaitable[list[Suggestion]]) -> None:
@@ -178,16 +186,16 @@ class Completing:
             self._worker = self._editor.run_worker(self._follow(query, found), name="complete")
 
     async def _follow(self, query: Written, found: Awaitable[list[Suggestion]]) -> None:
-        """Show what is found, and what is found for what was written meanwhile, until nothing more is to come."""
+        """Show what is found, search again for what was written meanwhile, until nothing more is to come."""
         while True:
             try:
                 suggestions = await found
             except AgentcliError as error:
-                self._tell(str(error))
+                self._report(str(error))
                 suggestions = []
             if query == self._asked:
                 self._list.show(suggestions)
-                self._tell(self.completer.files.problem)
+                self._report(self.completer.files.problem)
                 if query.kind is not Kind.MENTION or not self.completer.files.is_loading:
                     return
                 await self.completer.files.wait(RELOAD_S)
@@ -201,11 +209,14 @@ class Completing:
             found = again
 
     def _put(self, start: int, end: int, text: str, *, back: int = 0, blank: bool = False) -> None:
-        """Put a text in place of a part of the cursor's line.
+        """Replace a part of the cursor's line.
 
         Args:
-            back: so many characters before its end the cursor is put.
-            blank: have one after it, and the cursor behind that.
+            start: first column of the part.
+            end: column after the part.
+            text: the replacement.
+            back: how many characters before its end the cursor is put.
+            blank: have a space after it, and the cursor behind that.
         """
         editor = self._editor
         row = editor.cursor_location[0]
@@ -215,7 +226,7 @@ class Completing:
         end_row, end_column = editor.cursor_location
         editor.move_cursor((end_row, end_column - back + (blank and has_blank)))
 
-    def _take(self, query: Written, suggestion: Suggestion) -> None:
+    def _insert(self, query: Written, suggestion: Suggestion) -> None:
         goes_on = suggestion.goes_on
         self._dismissed = None
         self._put(query.start, query.end, suggestion.text, back=suggestion.back, blank=not goes_on)

@@ -1,4 +1,4 @@
-"""CompletionList: what the written may become, a few lines above the editor. The editor has the focus and the keys."""
+"""CompletionList: suggestions in a few lines above the editor, which keeps the focus and handles the keys."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -23,8 +23,10 @@ MAX_LABEL = 0.6
 
 
 class CompletionList(Widget):
-    """Args:
-    clicked: called when the person has clicked on a line, which is then the chosen one.
+    """The list of suggestions.
+
+    Args:
+        clicked: called when a line was clicked, which is then the chosen one.
     """
 
     DEFAULT_CSS = """
@@ -46,19 +48,21 @@ class CompletionList(Widget):
 
     @property
     def is_open(self) -> bool:
+        """Whether there are suggestions, and room for them."""
         return bool(self._suggestions) and self.rows > 0
 
     @property
     def rows(self) -> int:
-        """How many lines the terminal has room for."""
+        """How many lines there is room for."""
         return min(MAX_ROWS, max((self.app.size.height - OTHER_ROWS) // 2, 0))
 
     @property
     def chosen(self) -> "Suggestion":
+        """The highlighted suggestion."""
         return self._suggestions[self._place]
 
     def show(self, suggestions: "Sequence[Suggestion]") -> None:
-        """Show these, the first one chosen. Without any it is closed."""
+        """Show suggestions, the first one highlighted. Without any the list is closed."""
         if not suggestions and not self._suggestions:
             return
         self._suggestions = suggestions
@@ -67,21 +71,24 @@ class CompletionList(Widget):
         self.refresh(layout=True)
 
     def move(self, by: int) -> None:
-        """Choose another one; past an end it goes on at the other."""
+        """Highlight another one; past the last comes the first."""
         self._place = (self._place + by) % len(self._suggestions)
         self._top = min(max(self._top, self._place - self.rows + 1), self._place)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
+        """Insert the clicked suggestion."""
         place = self._top + event.y
         if place < len(self._suggestions):
             self._place = place
             self._clicked()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """One line a suggestion."""
         return min(len(self._suggestions), self.rows)
 
     def render(self) -> Content:
+        """The visible lines."""
         width = max(self.content_size.width, 1)
         visible = self._suggestions[self._top : self._top + max(self.rows, 1)]
         widest = max((cell_len(suggestion.label) for suggestion in visible), default=0)

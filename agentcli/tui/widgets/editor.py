@@ -1,6 +1,6 @@
-"""Editor: where the person writes. What is in it is kept until it was sent.
+"""Editor: where the user writes. Its text is kept on disk until it is sent.
 
-It works alone; history, completion and drafts are given to it after the first paint (`tui.writing_aids`).
+It works alone; history, completion and drafts are added after the first paint (`tui.editor_setup`).
 """
 
 from collections.abc import Callable
@@ -29,9 +29,13 @@ PLACEHOLDER = "Ask anything · Enter sends · Ctrl+J new line · Alt+Enter after
 
 
 class Editor(MarkedArea, inherit_bindings=False):
-    """Text comes in through keys, pastes and `put` only, and is clean.
+    """The text area for prompts. Text enters by keys, pastes and `put` only, and is cleaned there.
 
-    Keys are looked up in `keymap` as they come, after the letters typed before them. Bindings would be acted on first.
+    Keys are looked up in `keymap` when they are handled, in order with the letters typed before them. Textual would act
+    on bindings first.
+
+    Args:
+        keymap: the keys; by default those of widgets only.
     """
 
     DEFAULT_CSS = """
@@ -64,21 +68,21 @@ class Editor(MarkedArea, inherit_bindings=False):
             self.follow_up = follow_up
 
     class ActionAsked(Message):
-        """A key of an action that is not the editor's. It comes in order with what is typed."""
+        """A key of an action of the app. It comes in order with what is typed."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
             self.name = name
 
-    class Told(Message):
-        """What the person should know, as one line."""
+    class Notice(Message):
+        """One line for the user."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class HistoryAsked(Message):
-        """The person wants to search `prompts.entries`, which are complete now. `recall` takes the chosen one."""
+        """The user wants to search `prompts.entries`, which are complete now. `recall` shows the chosen one."""
 
     class Interrupted(Message):
         """Ctrl+C with nothing to clear or copy."""
@@ -92,10 +96,10 @@ class Editor(MarkedArea, inherit_bindings=False):
     class EndAsked(Message):
         """End with nothing written: the end of the conversation is meant."""
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Keymap | None = None) -> None:
         super().__init__(PLACEHOLDER)
         self.cursor_blink = False
-        self.keymap = Keymap()
+        self.keymap = keymap or Keymap()
         self.prompts = PromptHistory(None)
         self.completing: Completing | None = None
         self.drafts: Drafts | None = None
@@ -107,13 +111,13 @@ class Editor(MarkedArea, inherit_bindings=False):
         """Texts that the app has and that are not sent. They are kept as the draft is; see `keep_aside`."""
         self._walk: HistoryWalk | None = None
         self._is_put = False
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     # What is written
 
     @property
     def text(self) -> str:
-        """What would be sent."""
+        """The text that would be sent, pasted texts in place of their markers."""
         return self.whole
 
     @text.setter
@@ -122,20 +126,21 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     @property
     def unsent(self) -> str:
-        """What must not be lost: the draft, also while it is out of view because the person looks back."""
+        """The text that must not be lost: the draft, also while an entry of the history is shown in its place."""
         draft = self._walk.draft if self._walk is not None else None
         is_old = draft is not None and self.text in self.prompts.entries
         texts = (self.aside, self.pastes.expand(draft or ""), "" if is_old else self.text)
         return "\n\n".join(text for text in texts if text.strip())
 
     def keep_aside(self, text: str) -> None:
+        """Save texts of the app, such as queued messages, together with the draft."""
         if text != self.aside:
             self.aside = text
             if self.drafts is not None:
                 self.drafts.changed(lambda: self.unsent)
 
     def put(self, text: str) -> None:
-        """Have this text and nothing else, the cursor at its end. It can be undone."""
+        """Replace the whole text, the cursor at its end. It can be undone."""
         self._leave_walk()
         self._replace_all(without_marks(typed(text)))
 
@@ -148,23 +153,23 @@ class Editor(MarkedArea, inherit_bindings=False):
             self.put(text)
 
     def recall(self, text: str) -> None:
-        """Have an entry of the history, as if the person had gone back to it: the draft comes after it."""
+        """Show an entry of the history, as if the user had gone back to it: the draft comes after it."""
         if self._walk is None:
             self._walk = HistoryWalk(self.prompts.entries, self.document.text)
         self._walk.to(text, self.document.text)
         self._replace_all(without_marks(typed(text)))
 
-    def tell(self, problem: str) -> None:
-        """Say a problem of something that goes on by itself, once. Nothing if it is empty."""
-        if problem and problem not in self._told:
-            self._told.add(problem)
-            self.post_message(self.Told(problem))
+    def report(self, problem: str) -> None:
+        """Show a problem of something that runs in the background, once. Nothing if it is empty."""
+        if problem and problem not in self._reported:
+            self._reported.add(problem)
+            self.post_message(self.Notice(problem))
 
     def _replace_all(self, text: str) -> None:
         self._put_in(text, (0, 0), self.document.end)
 
     def _put_in(self, text: str, start: Location, end: Location, *, keeps_cursor: bool = False) -> None:
-        """Have a text in place of another, which is no typing: nothing is completed by it."""
+        """Replace a range without completing, as it was not typed."""
         self._is_put = True
         try:
             self.replace(text, start, end, maintain_selection_offset=keeps_cursor)
@@ -174,6 +179,7 @@ class Editor(MarkedArea, inherit_bindings=False):
             self.completing.close()
 
     def edit(self, edit: Edit) -> EditResult:
+        """Apply an edit and update the completion. Textual calls this for every edit."""
         result = super().edit(edit)
         if self.completing is not None and not self._is_put:
             self.completing.typed()
@@ -185,12 +191,13 @@ class Editor(MarkedArea, inherit_bindings=False):
         if self.is_prompt:
             self.set_class(self.document.get_line(0).startswith("!"), "-shell")
         if self.drafts is not None:
-            self.tell(self.drafts.problem)
+            self.report(self.drafts.problem)
             self.drafts.changed(lambda: self.unsent)
 
     # Keys
 
     async def on_key(self, event: events.Key) -> None:
+        """Do what the key means here, or leave it to the text area."""
         event.stop()
         completes = self.completing is not None and self.completing.is_open
         places = (Where.COMPLETION,) if completes else ()
@@ -215,11 +222,12 @@ class Editor(MarkedArea, inherit_bindings=False):
         try:
             await self.run_action(action.does or action.name)
         except AgentcliError as error:
-            self.post_message(self.Told(str(error)))
+            self.post_message(self.Notice(str(error)))
         if self.completing is not None and completes:
             self.completing.typed()
 
     def action_submit(self) -> None:
+        """Send; after a backslash insert a line break in its place."""
         row, column = self.cursor_location
         if self.selection.is_empty and self.document.get_line(row)[:column].endswith("\\"):
             self.type_over("\n", (row, column - 1), (row, column))
@@ -227,12 +235,15 @@ class Editor(MarkedArea, inherit_bindings=False):
             self._submit(follow_up=False)
 
     def action_follow_up(self) -> None:
+        """Send for the end of the run."""
         self._submit(follow_up=True)
 
     def action_new_line(self) -> None:
+        """Insert a line break."""
         self.type_over("\n", *self.selection)
 
     def action_interrupt(self) -> None:
+        """Copy the selection; without one clear the draft; without a draft ask to interrupt."""
         if self.screen.get_selected_text():
             self.screen.action_copy_text()
             self.screen.clear_selection()
@@ -244,22 +255,26 @@ class Editor(MarkedArea, inherit_bindings=False):
             self.post_message(self.Interrupted())
 
     def action_end(self) -> None:
+        """Delete to the right; without a draft ask to quit."""
         if self.text:
             self.action_delete_right()
         else:
             self.post_message(self.QuitAsked())
 
     def action_abort(self) -> None:
+        """Drop the selection and ask to abort."""
         self.screen.clear_selection()
         self.post_message(self.AbortAsked())
 
     def action_end_or_follow(self) -> None:
+        """Go to the end of the line; without a draft to the end of the transcript."""
         if self.text:
             self.action_cursor_line_end()
         else:
             self.post_message(self.EndAsked())
 
     def action_cut(self) -> None:
+        """Cut the selection, or the line."""
         start, end = self.selection
         result = self.delete_cursor_line() if start == end else self.delete_as_typed(start, end)
         if result is not None:
@@ -279,16 +294,19 @@ class Editor(MarkedArea, inherit_bindings=False):
     # The history
 
     async def action_up(self) -> None:
+        """Line up; from the first line to the prompt before."""
         is_top = self.selection.is_empty and self.navigator.is_first_wrapped_line(self.cursor_location)
         if not is_top or not await self._step(-1):
             self.action_cursor_up()
 
     async def action_down(self) -> None:
+        """Line down; from the last line to the prompt after."""
         is_bottom = self.selection.is_empty and self.navigator.is_last_wrapped_line(self.cursor_location)
         if not is_bottom or not await self._step(1):
             self.action_cursor_down()
 
     async def action_history_search(self) -> None:
+        """Load the history and ask to search it."""
         if self.is_prompt:
             await self._with_history(self.prompts.load)
             self.post_message(self.HistoryAsked())
@@ -307,32 +325,34 @@ class Editor(MarkedArea, inherit_bindings=False):
         return True
 
     def _leave_walk(self) -> None:
-        """Have the text that is shown as the draft. The one that was written before is not lost."""
+        """Make the shown entry the draft. The draft before it is added to the history."""
         walk, self._walk = self._walk, None
         if walk is not None and walk.draft is not None:
             self.prompts.add(self.pastes.expand(walk.draft))
 
     async def _with_history(self, work: Callable[[], None]) -> None:
-        """Have the file read or written, and say what is wrong with it."""
+        """Read or write the history file in a thread, and report its problems."""
         await to_thread(work)
-        self.tell(self.prompts.problem)
+        self.report(self.prompts.problem)
 
     # Completion
 
     async def action_complete(self) -> None:
+        """Complete what is before the cursor."""
         if self.completing is not None:
             await self.completing.tab()
 
     # What comes from elsewhere
 
     async def on_paste(self, event: events.Paste) -> None:
+        """Insert a paste and take the focus."""
         event.prevent_default()
         event.stop()
         await self.take_paste(event.text)
         self.focus()
 
     async def take_paste(self, text: str) -> None:
-        """Put a text at the cursor, or a marker that stands for it; names of image files are attached."""
+        """Insert a text at the cursor, or a marker that stands for it; paths of image files are attached."""
         text = without_marks(typed(text))
         if self.is_prompt and text.lstrip(" \n\"'").startswith(("/", "~/", "file:")):
             from agentcli.tui.editing.pasted_paths import image_mentions  # when something like it is pasted
@@ -344,12 +364,13 @@ class Editor(MarkedArea, inherit_bindings=False):
             self._put_in(self.pastes.marker(text) if is_long(text) else text, *self.selection)
 
     def mention(self, mentions: str) -> None:
-        """Put `@path`s at the cursor, as words of their own."""
+        """Insert `@path`s at the cursor, as words of their own."""
         row, column = min(self.selection)
         is_glued = bool(self.document.get_line(row)[:column][-1:].strip())
         self._put_in(f"{' ' if is_glued else ''}{mentions} ", *self.selection)
 
     async def action_paste(self) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Insert the clipboard: text, or an image that becomes a file and is attached."""
         from agentcli.tui.editing.clipboard import read_clipboard  # when it is asked for, as below
         from agentcli.tui.editing.pasted_paths import image_mention
 
@@ -360,6 +381,7 @@ class Editor(MarkedArea, inherit_bindings=False):
             await self.take_paste(found)
 
     async def action_external_editor(self) -> None:
+        """Edit the draft in the user's own editor."""
         from agentcli.tui.editing.external_editor import edit_outside
 
         before = self.text
@@ -367,7 +389,7 @@ class Editor(MarkedArea, inherit_bindings=False):
             self.put(text)
 
     def on_unmount(self) -> None:
-        """What is not on the disk yet is written."""
+        """Write the draft and the history."""
         if self.completing is not None:
             self.completing.end()
         self.prompts.save()

@@ -1,4 +1,4 @@
-"""Footer: where the agent works, what it does, with which model, and what that took: in two lines or one."""
+"""Footer: directory, session, activity, model and usage, in two lines or one."""
 
 from rich.cells import cell_len
 from textual import events
@@ -16,6 +16,8 @@ WARN_AT, ALARM_AT = 0.7, 0.9
 
 
 class Footer(Widget):
+    """The status line."""
+
     DEFAULT_CSS = """
     Footer {
         height: 2;
@@ -34,15 +36,17 @@ class Footer(Widget):
 
     @property
     def activity(self) -> str:
+        """What the agent is doing, as shown."""
         return self.status.activity
 
     def show(self, status: Status) -> None:
+        """Show a status."""
         if status != self.status:
             self.status = status
             self.refresh()
 
     def flash(self, text: str, seconds: float = 4.0) -> None:
-        """Say what a key has done, or would do, in place of the activity for a while."""
+        """Show a text in place of the activity for some seconds."""
         if self._flash is not None:
             self._flash.stop()
         self._hint = text
@@ -54,13 +58,15 @@ class Footer(Widget):
         self.refresh()
 
     def use_rows(self, rows: int) -> None:
-        """Take as many lines as a terminal of so many rows has room for."""
+        """Take one line or two, by the rows of the terminal."""
         self.set_class(rows < ROOMY, "-short")
 
     def on_resize(self, event: events.Resize) -> None:
+        """Lay out again."""
         self.refresh()
 
     def render(self) -> Content:
+        """The lines."""
         width, status = self.size.width, self.status
         activity = (one_line(self._hint or status.activity), "$text")
         used = (f"{status.context}", _tone(status.fullness))
@@ -73,7 +79,7 @@ class Footer(Widget):
 
 
 def _places(status: Status) -> list[tuple[str, ...]]:
-    """The folder and the session, in more and in fewer words."""
+    """The directory and the session, from the longest to the shortest form."""
     short = f"…/{status.folder.rpartition('/')[2]}"
     return [
         (status.place, status.session),
@@ -90,7 +96,7 @@ def _first_that_fits(choices: list[tuple[str, ...]], width: int, right: str) -> 
 
 
 def _line(left: str, right: list[tuple[str, str]], width: int) -> Content:
-    """Both ends of a line. What is on the right matters more."""
+    """Both ends of a line. The right end is cut last."""
     told = [part for part in right if part[0]]
     end = Content(" · ").join([Content.styled(text, style) for text, style in told])
     room = width - end.cell_length - 2

@@ -1,4 +1,4 @@
-"""MarkedArea: a text area with markers in it that stand for pasted texts.
+"""MarkedArea: a text area with markers that stand for pasted texts.
 
 No selection and no edit ends within a marker, or within a grapheme.
 """
@@ -18,7 +18,7 @@ from agentcli.tui.terminal.textual_private import PrivateTextArea
 
 
 class _Line(Text):
-    """A line in which Textual styles the whole grapheme at the cursor: a terminal would not join it across styles."""
+    """A line in which the whole grapheme at the cursor is styled: a terminal would not join it across styles."""
 
     def stylize(self, style: str | Style, start: int = 0, end: int | None = None) -> None:
         if end == start + 1:
@@ -27,6 +27,8 @@ class _Line(Text):
 
 
 class MarkedArea(PrivateTextArea, inherit_bindings=False):
+    """A text area with markers."""
+
     DEFAULT_CSS = "MarkedArea .marked-area--marker { color: $primary; text-style: bold; }"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"marked-area--marker"}
 
@@ -38,16 +40,17 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
 
     @property
     def whole(self) -> str:
-        """The text, with the pasted ones in place of their markers."""
+        """The text, pasted texts in place of their markers."""
         if self._whole is None:
             self._whole = self.pastes.expand(self.document.text)
         return self._whole
 
     def update_suggestion(self) -> None:
-        """Textual calls this after every change of the text."""
+        """Note that the text has changed. Textual calls this after every change."""
         self._whole = None
 
     def edit(self, edit: Edit) -> EditResult:
+        """Apply an edit, widened to whole markers and graphemes."""
         top, bottom = self._beside_whole(edit.top, back=True), self._beside_whole(edit.bottom, back=False)
         if edit.top == edit.bottom:
             bottom = top
@@ -63,10 +66,12 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
         return result
 
     def notify_style_update(self) -> None:
+        """Compute the colours again with the next paint."""
         self._is_styled = False
         super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint, without computing the colours again if they have not changed."""
         if self._is_styled:
             # Textual would work out its colours again, which takes a sixth of what a key costs.
             return super(TextArea, self).render_lines(crop)
@@ -74,6 +79,7 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
         return super().render_lines(crop)
 
     def get_line(self, line_index: int) -> Text:
+        """A line with its markers shown."""
         line = self.document.get_line(line_index)
         text = (Text if line.isascii() else _Line)(shown_markers(line), end="", no_wrap=True)
         for start, end in marker_spans(line):
@@ -81,6 +87,7 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
         return text
 
     def get_text_range(self, start: Location, end: Location) -> str:
+        """A part of the text, pasted texts in place of their markers."""
         return self.pastes.expand(super().get_text_range(start, end))
 
     def _beside_whole(self, location: Location, *, back: bool) -> Location:
@@ -89,6 +96,7 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
         return row, beside_graphemes(line, beside_markers(line, column, back=back), back=back)
 
     def adjust_selection(self, selection: Selection) -> Selection:
+        """Move the ends out of markers and graphemes."""
         start, end = selection
         back = end < self.selection.end
         return Selection(self._beside_whole(start, back=back), self._beside_whole(end, back=back))

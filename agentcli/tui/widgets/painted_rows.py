@@ -1,4 +1,4 @@
-"""PaintedRows: a few rows that somebody else paints, as high as they are many."""
+"""PaintedRows: a widget as high as the rows that a function paints for it."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,11 @@ from textual.widget import Widget
 
 
 class PaintedRows(Widget):
-    """Args:
-    paint: the rows for a width in cells. They are as wide at most, and clean.
+    """Rows painted by a function.
+
+    Args:
+        paint: returns the rows for a width in cells. They are at most that wide, and clean.
+        id: of the widget.
     """
 
     ALLOW_SELECT = False
@@ -25,10 +28,12 @@ class PaintedRows(Widget):
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """One line a row."""
         self._rows = self._paint(width) if width > 0 else []
         return len(self._rows)
 
     def render_line(self, y: int) -> Strip:
+        """The row at `y`."""
         style = self.rich_style
         if y >= len(self._rows):
             return Strip.blank(self.size.width, style)

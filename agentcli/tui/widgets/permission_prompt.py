@@ -1,6 +1,6 @@
-"""PermissionPrompt: the request that waits for the person, above the editor, and which key answers it.
+"""PermissionPrompt: the open permission request above the editor, and the keys that answer it.
 
-The focus stays in the editor. The app offers each key to `take` first; what is no answer goes on to the editor.
+The focus stays in the editor. The app offers each key to `choice_for` first; other keys go on to the editor.
 """
 
 import time
@@ -35,6 +35,8 @@ SHARE = 0.6
 
 
 class Choice(StrEnum):
+    """An answer to a request."""
+
     ONCE = "once"
     SESSION = "session"
     ALWAYS = "always"
@@ -56,6 +58,12 @@ READING = frozenset({"page_up", "page_down", "to_start", "to_end", "expand_tools
 
 
 class PermissionPrompt(Widget):
+    """Shows a request and interprets keys as answers.
+
+    Args:
+        keymap: the keys; by default those of widgets only.
+    """
+
     DEFAULT_CSS = """
     PermissionPrompt {
         height: auto;
@@ -67,11 +75,11 @@ class PermissionPrompt(Widget):
     class ReadyChanged(Message):
         """Keys are answers now, or are not any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Keymap | None = None) -> None:
         super().__init__()
         self.request: PermissionRequestEvent | None = None
         """What is asked; None if nothing is."""
-        self.keymap = Keymap()
+        self.keymap = keymap or Keymap()
         self._more = 0
         self._draft = False
         self._writing = False
@@ -83,17 +91,21 @@ class PermissionPrompt(Widget):
 
     @property
     def is_ready(self) -> bool:
+        """Whether keys are answers: nobody has typed for `QUIET_S`."""
         return self._ready_at is not None
 
     def set_palette(self, palette: Palette) -> None:
+        """Paint with other styles."""
         self._palette = palette
         self.refresh(layout=True)
 
     def show(self, requests: "Sequence[PermissionRequestEvent]", *, draft: bool, writing: bool) -> None:
-        """Args:
-        requests: what waits for an answer, first come first.
-        draft: whether something is written in the editor.
-        writing: whether the person writes a reason.
+        """Show the first request; without any the prompt is hidden.
+
+        Args:
+            requests: open requests, oldest first.
+            draft: whether something is written in the editor.
+            writing: whether the user is writing a reason.
         """
         first, more = (requests[0] if requests else None), max(len(requests) - 1, 0)
         if first is self.request and (more, draft, writing) == (self._more, self._draft, self._writing):
@@ -105,8 +117,8 @@ class PermissionPrompt(Widget):
             self.wait()
         self.refresh(layout=True)
 
-    def take(self, key: events.Key) -> Choice | None:
-        """What a key answers, if it answers. What does not is typing, after which there has to be quiet again."""
+    def choice_for(self, key: events.Key) -> Choice | None:
+        """The answer that a key gives; None if it is typing, which delays when keys are answers."""
         if self.request is None or key.key == Keys.Ignore:
             return None
         reads = self.keymap.action(key.key, Where.APP)
@@ -121,14 +133,14 @@ class PermissionPrompt(Widget):
         return choice
 
     def wait(self) -> None:
-        """Take no answer until it has been quiet again."""
+        """Take no key as an answer until nobody has typed for `QUIET_S`."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(QUIET_S, self._be_ready) if self.request is not None else None
         self._set_ready(None)
 
     def _is_without_meaning(self, choice: Choice, key: str) -> bool:
-        """Enter sends a draft, if there is one; and what no rule can allow is allowed once only."""
+        """Whether it answers nothing: Enter with a draft; a rule where none can be suggested."""
         if key == "enter":
             return self._draft
         rules = self.request.suggested_rules if self.request is not None else []
@@ -147,10 +159,12 @@ class PermissionPrompt(Widget):
     # What it looks like
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """One line a row."""
         self._lay_out(width, room(viewport.height))
         return len(self._rows)
 
     def render_line(self, y: int) -> Strip:
+        """The row at `y`."""
         style = self._palette[Tone.TEXT]
         if y >= len(self._rows):
             return Strip.blank(self.size.width, style)

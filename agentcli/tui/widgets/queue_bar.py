@@ -29,6 +29,8 @@ ROOMY = 20
 
 
 class QueuedKind(StrEnum):
+    """When a queued message is sent. The value is shown."""
+
     STEER = "steer"
     FOLLOW_UP = "follow-up"
     EARLY = "at the start"
@@ -53,12 +55,20 @@ _ELSEWHERE = (("edit_queue", "edits"), ("abort", "stops and takes all back"), ("
 
 
 class QueuedRow(Struct, frozen=True):
+    """A queued message."""
+
     id: str
     kind: QueuedKind
     text: str
 
 
 class QueueBar(Widget, can_focus=True):
+    """Shows the queued messages above the editor, and edits the queue while it has the focus.
+
+    Args:
+        keymap: all keys of the app, for the hints.
+    """
+
     DEFAULT_CSS = """
     QueueBar {
         height: auto;
@@ -73,37 +83,39 @@ class QueueBar(Widget, can_focus=True):
     """
 
     class Asked(Message):
-        """Something is asked for one that waits."""
+        """A change of one message is asked for."""
 
         def __init__(self, id: str) -> None:
             super().__init__()
             self.id = id
 
     class EditAsked(Asked):
-        pass
+        """The message is to be changed in the editor."""
 
     class RemoveAsked(Asked):
-        pass
+        """The message is to be removed."""
 
     class SwitchAsked(Asked):
-        """It is to be of the other kind."""
+        """The message is to be moved to the other queue."""
 
-    class MoveAsked(Message):
-        """Args:
-        position: among those of its kind; 0 is next.
+    class MoveAsked(Asked):
+        """The message is to be moved within its queue.
+
+        Args:
+            id: of the message.
+            position: among those of its kind; 0 is next.
         """
 
         def __init__(self, id: str, position: int) -> None:
-            super().__init__()
-            self.id = id
+            super().__init__(id)
             self.position = position
 
     class Left(Message):
-        """The person is done here, or nothing waits any more: the focus belongs to the editor."""
+        """The focus is to go back to the editor: the user is done here, or the queue is empty."""
 
-    def __init__(self, keymap: Keymap | None = None) -> None:
+    def __init__(self, keymap: Keymap) -> None:
         super().__init__()
-        self.keymap = keymap or Keymap()
+        self.keymap = keymap
         self.rows: list[QueuedRow] = []
         self._place = 0
         """Which row is highlighted while the focus is here."""
@@ -114,11 +126,14 @@ class QueueBar(Widget, can_focus=True):
 
     @property
     def highlighted(self) -> QueuedRow | None:
+        """The highlighted message; None while the focus is elsewhere."""
         return self.rows[self._place] if self.has_focus and self._place < len(self.rows) else None
 
     def show(self, waiting: Sequence[QueuedRow]) -> None:
-        """Args:
-        waiting: next first; those of a kind stand together.
+        """Show queued messages.
+
+        Args:
+            waiting: next first; those of a kind stand together.
         """
         if (rows := list(waiting)) == self.rows:
             return
@@ -130,7 +145,7 @@ class QueueBar(Widget, can_focus=True):
             self.post_message(self.Left())
 
     def _place_now(self, before: list[QueuedRow]) -> int:
-        """Where what was highlighted is now; a neighbour, if it waits no more."""
+        """Where the highlighted message is now; a neighbour, if it is not queued any more."""
         if self._place >= len(before):
             return 0
         was = before[self._place]
@@ -148,6 +163,7 @@ class QueueBar(Widget, can_focus=True):
     # Keys and mouse
 
     def on_key(self, event: events.Key) -> None:
+        """Ask for the change that the key means."""
         action = self.keymap.action(event.key, Where.QUEUE)
         row = self.highlighted
         if action is None or row is None:
@@ -190,38 +206,45 @@ class QueueBar(Widget, can_focus=True):
             self.show(rows)
 
     def on_click(self, event: events.Click) -> None:
+        """Highlight the clicked message."""
         event.stop()
         if event.y < self._lines():
             self._highlight(self._first + event.y)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Highlight the next message."""
         event.stop()
         self._highlight(self._place + 1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Highlight the message before."""
         event.stop()
         self._highlight(self._place - 1)
 
     def on_focus(self, event: events.Focus) -> None:
+        """Show the hints for the keys here."""
         self.refresh(layout=True)
 
     def on_blur(self, event: events.Blur) -> None:
+        """Show the hints for the editor."""
         self._place = 0
         self.refresh(layout=True)
 
     # What it looks like
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The messages in view and the hints."""
         return self._lines() + len(self._hints(width))
 
     def render(self) -> Content:
+        """The messages in view and the hints."""
         lines, width = self._lines(), max(self.size.width, 1)
         self._first = max(min(self._first, self._place, len(self.rows) - lines), self._place - lines + 1, 0)
         shown = [self._line(place, width) for place in range(self._first, min(self._first + lines, len(self.rows)))]
         return Content("\n").join([*shown, *map(Content, self._hints(width))])
 
     def _lines(self) -> int:
-        """How many items are in view: few where the terminal is small."""
+        """How many messages are in view: few where the terminal is small."""
         return min(len(self.rows), MAX_LINES - self.has_focus, max(self.app.size.height // 5, 1))
 
     def _line(self, place: int, width: int) -> Content:
@@ -231,7 +254,7 @@ class QueueBar(Widget, can_focus=True):
         return Content.styled(text, "reverse") if is_highlighted else Content(text)
 
     def _hints(self, width: int) -> list[str]:
-        """How many wait, what each kind means, and the keys; as much as there is room for."""
+        """The count, the meaning of each kind, and the keys; as much as there is room for."""
         if self.app.size.height < HINT_ROWS:
             return []
         if (row := self.highlighted) is not None:
@@ -250,7 +273,7 @@ class QueueBar(Widget, can_focus=True):
 
 
 def _fitted(parts: list[str], width: int, most: int) -> list[str]:
-    """The parts in at most so many lines, as many of them as there is room for."""
+    """The parts in at most `most` lines, as many of them as there is room for."""
     lines: list[str] = []
     for part in parts:
         longer = f"{lines[-1]} · {part}" if lines else part

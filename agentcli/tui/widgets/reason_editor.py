@@ -1,4 +1,4 @@
-"""ReasonEditor: stands in for the editor while the person writes why a call is denied. The draft stays as it is."""
+"""ReasonEditor: stands in for the editor while the user writes why a call is denied. The draft stays as it is."""
 
 from typing import ClassVar
 
@@ -8,6 +8,8 @@ from agentcli.tui.widgets.editor import Editor
 
 
 class ReasonEditor(Editor):
+    """The editor for reasons."""
+
     DEFAULT_CSS = "ReasonEditor { display: none; }"
 
     is_prompt: ClassVar[bool] = False
@@ -27,6 +29,7 @@ class ReasonEditor(Editor):
         self.placeholder = "Why not? Enter denies and tells the model · Esc goes back"
 
     def action_abort(self) -> None:
+        """Ask to go back to the choices."""
         self.post_message(self.Left())
 
     def _submit(self, follow_up: bool) -> None:

@@ -1,6 +1,6 @@
-"""RowList: a list of any length with one chosen row, of which only what is in view is drawn.
+"""RowList: a list of any length with one chosen row, of which only the rows in view are drawn.
 
-It holds numbers, no rows: whoever shows it draws row `n` when it comes into view.
+It holds numbers, no rows: the screen that shows it draws row `n` when it comes into view.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,13 @@ Draw = Callable[[int, int, bool], Strip]
 
 
 class RowList(ScrollView, can_focus=False):
-    """Args:
-    draw: makes the strip of a row, clean.
-    draw_nothing: makes the one that stands there when there are no rows, for a width in cells.
-    is_heading: whether a row cannot be chosen.
+    """The list.
+
+    Args:
+        draw: makes the strip of a row, clean.
+        draw_nothing: makes the strip that is shown without rows, for a width in cells.
+        is_heading: whether a row cannot be chosen.
+        id: of the widget.
     """
 
     ALLOW_SELECT = False
@@ -34,7 +37,7 @@ class RowList(ScrollView, can_focus=False):
     """
 
     class Clicked(Message):
-        """The mouse has chosen a row."""
+        """A row was chosen by a click."""
 
         def __init__(self, again: bool) -> None:
             super().__init__()
@@ -54,17 +57,18 @@ class RowList(ScrollView, can_focus=False):
         self.takes_clicks = True
 
     def show(self, count: int, chosen: int | None = 0) -> None:
-        """Have so many rows, one of them chosen: this one, or the nearest that can be."""
+        """Set the number of rows and choose one of them: this one, or the nearest that can be chosen."""
         self.count = count
         self._choose(self._nearest(chosen or 0, 1))
         self._fit()
         self.refresh()
 
     def choose(self, number: int) -> None:
+        """Choose this row, or the nearest that can be chosen."""
         self._choose(self._nearest(number, 1 if number >= (self.chosen or 0) else -1))
 
     def move(self, by: int) -> None:
-        """Choose a row further down (or up). One step over an end leads to the other."""
+        """Choose a row further down or up. One step past an end leads to the other."""
         if self.chosen is None:
             return
         target = self.chosen + by
@@ -76,6 +80,7 @@ class RowList(ScrollView, can_focus=False):
         self._choose(self._nearest(target, 1 if by > 0 else -1))
 
     def page(self, direction: int) -> None:
+        """Move by a page."""
         self.move(direction * max(self.size.height - 1, 2))
 
     def _nearest(self, number: int, direction: int) -> int | None:
@@ -115,12 +120,14 @@ class RowList(ScrollView, can_focus=False):
             self.scroll_to(y=top - height + 1, animate=False, force=True)
 
     def on_resize(self, event: events.Resize) -> None:
+        """Fit to the new size."""
         self._fit()
         self.refresh()
 
     # Painting
 
     def render_line(self, y: int) -> Strip:
+        """The row at `y` of the view."""
         number = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if number < self.count:
@@ -130,6 +137,7 @@ class RowList(ScrollView, can_focus=False):
         return strip.crop_extend(0, width, self.rich_style)
 
     async def on_click(self, event: events.Click) -> None:
+        """Choose the clicked row."""
         event.prevent_default()
         event.stop()
         number = event.y + self.scroll_offset.y

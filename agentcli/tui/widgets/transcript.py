@@ -22,7 +22,7 @@ from textual.strip import Strip
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Fold, Foldable, Item
 from agentcli.tui.painting.item_stack import ItemStack
-from agentcli.tui.painting.rows import Row, row
+from agentcli.tui.painting.rows import common_rows, row
 from agentcli.tui.terminal.textual_private import set_virtual_size
 
 _ITEM_ROWS = 1 << 24
@@ -30,6 +30,8 @@ _ITEM_ROWS = 1 << 24
 
 
 class Transcript(ScrollView, can_focus=False):
+    """The scrollable list of items."""
+
     DEFAULT_CSS = """
     Transcript {
         height: 1fr;
@@ -41,7 +43,7 @@ class Transcript(ScrollView, can_focus=False):
     """
 
     class FollowChanged(Message):
-        """The view has left the end, or come back to it."""
+        """The view has left the end, or has come back to it."""
 
         def __init__(self, following: bool) -> None:
             super().__init__()
@@ -68,10 +70,11 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def items(self) -> list[Item]:
+        """All items, oldest first."""
         return self._stack.items
 
     def append(self, items: Iterable[Item]) -> None:
-        """Add items at the end. `show` brings them to the screen."""
+        """Add items at the end. `show` paints them."""
         self._fresh = min(self._fresh, len(self.items))
         for item in items:
             if isinstance(item, Foldable):
@@ -80,7 +83,7 @@ class Transcript(ScrollView, can_focus=False):
             self._stack.append(item)
 
     def clear(self) -> None:
-        """Have no items, and be at the end."""
+        """Remove all items, and follow the end."""
         self._stack.clear()
         self._dirty.clear()
         self._fresh = 0
@@ -90,11 +93,11 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh()
 
     def changed(self, item: Item) -> None:
-        """Note that an item has other rows now. `show` brings them to the screen."""
+        """Note that an item has other rows now. `show` paints them."""
         self._dirty.add(self._stack.place_of(item))
 
     def show(self) -> None:
-        """Bring to the screen what was added and changed."""
+        """Paint what was added and changed."""
         stack = self._stack
         if stack.width <= 0:
             return
@@ -113,7 +116,7 @@ class Transcript(ScrollView, can_focus=False):
                 lowest = place if lowest is None else lowest
                 last = max(bottom, last)
             self._news = self._news or last > bottom
-            dirty.append(self._region(start + _common(before, after), last))
+            dirty.append(self._region(start + common_rows(before, after), last))
         self._dirty.clear()
         if lowest is not None:
             stack.sum(lowest)
@@ -126,7 +129,7 @@ class Transcript(ScrollView, can_focus=False):
             self._refresh(dirty)
 
     def _region(self, first: int, last: int) -> Region:
-        """What these rows of the whole are in the view."""
+        """The part of the view that these rows of the whole take."""
         return Region(0, first - self.scroll_offset.y, self._stack.width, max(last - first, 0))
 
     def _refresh(self, dirty: list[Region]) -> None:
@@ -137,6 +140,7 @@ class Transcript(ScrollView, can_focus=False):
             self.refresh(*regions)
 
     def set_palette(self, palette: Palette) -> None:
+        """Paint with other styles."""
         self._stack.set_palette(palette)
         self.show()
         self.refresh()
@@ -144,17 +148,18 @@ class Transcript(ScrollView, can_focus=False):
     # Folding and moving
 
     def follow(self) -> None:
-        """Go to the end and stay there."""
+        """Scroll to the end and stay there."""
         if self._is_held:
             self._deselect()
         self._set_following(True)
         self._settle()
 
     def is_unfolded(self, fold: Fold) -> bool:
+        """Whether items of a kind are unfolded."""
         return self._unfolded[fold]
 
     def unfold(self, fold: Fold, on: bool) -> None:
-        """Unfold or fold every item of a kind, also those to come. What is in view stays in its place."""
+        """Unfold or fold every item of a kind, also those to come. The first item in view stays in its place."""
         self._unfolded[fold] = on
         first = self._stack.first_from(self.scroll_offset.y, self.size.height)
         row = self._stack.starts[first] - self.scroll_offset.y
@@ -192,7 +197,7 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh()
 
     def to_prompt(self, direction: int) -> None:
-        """Bring the prompt before the top of the view there (-1), or the one after (1); past the last one, the end."""
+        """Scroll to the prompt before the top of the view (-1) or the one after (1); past the last one, to the end."""
         top = self.scroll_offset.y
         if direction < 0:
             self._go(self._stack.prompt_before(top) or 0)
@@ -202,7 +207,7 @@ class Transcript(ScrollView, can_focus=False):
             self.follow()
 
     def _go(self, top: int) -> None:
-        """Have this row at the top of the view, as far as there are rows, and follow the end if that is in view."""
+        """Scroll to a row, as far as there are rows, and follow the end if that is in view."""
         self._lay_out(top)
         self._set_following(self.scroll_offset.y >= self.max_scroll_y)
         self._settle()
@@ -213,7 +218,7 @@ class Transcript(ScrollView, can_focus=False):
         """Lay out what is in view, and keep it in its place.
 
         Args:
-            moved: how many rows what is above the view has grown.
+            moved: how many rows the part above the view has grown.
         """
         if self._stack.width <= 0:
             return
@@ -230,7 +235,7 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def _is_held(self) -> bool:
-        """Whether the view would go on to the end, but something is selected in it."""
+        """Whether the view stays where it is because something is selected, though it follows the end."""
         return self.following and self.is_attached and self.text_selection is not None
 
     def _deselect(self) -> None:
@@ -239,7 +244,7 @@ class Transcript(ScrollView, can_focus=False):
             self.screen.clear_selection()
 
     def _lay_out(self, top: int) -> None:
-        """Lay out what is in view with this row at its top, and scroll there."""
+        """Lay out the view with this row at its top, and scroll there."""
         self._settling = True
         top = self._stack.lay_out(top, self.scrollable_content_region.height)
         self._grow()
@@ -254,6 +259,7 @@ class Transcript(ScrollView, can_focus=False):
         set_virtual_size(self, size)
 
     def on_resize(self, event: events.Resize) -> None:
+        """Lay out for the new width, the same part of the same item at the top."""
         width = max(self.scrollable_content_region.width, 0)
         if width == self._stack.width:
             self._settle()
@@ -273,6 +279,7 @@ class Transcript(ScrollView, can_focus=False):
     # Scrolling
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Follow the end when the user scrolls there."""
         super().watch_scroll_y(old_value, new_value)
         if self._settling or not self.items:
             return
@@ -289,6 +296,7 @@ class Transcript(ScrollView, can_focus=False):
     # Painting
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint rows, without the text offsets that only the mouse needs."""
         self._painting = True
         try:
             return super().render_lines(crop)
@@ -296,7 +304,7 @@ class Transcript(ScrollView, can_focus=False):
             self._painting = False
 
     def render_line(self, y: int) -> Strip:
-        """The row at `y` of the view. It carries text offsets, which cost, only when the mouse asks for them."""
+        """The row at `y` of the view. It has text offsets, which cost time, only when the mouse asks for them."""
         base, width = self._stack.palette[Tone.TEXT], self._stack.width
         place, number = self._stack.at(y + self.scroll_offset.y)
         strip = self._stack.row(y + self.scroll_offset.y) or (Strip.blank(width, base) if self._painting else Strip([]))
@@ -312,11 +320,11 @@ class Transcript(ScrollView, can_focus=False):
         return strip
 
     def _below(self) -> int:
-        """How many rows are below the view; what was never in view is guessed."""
+        """How many rows are below the view; the height of items that were never in view is a guess."""
         return self._stack.height - self.scroll_offset.y - self.size.height
 
     def _mark(self) -> str:
-        """What the last row says of what is below, as much as there is room for."""
+        """The note about the rows below in the last row, as long as there is room for."""
         if (below := self._below()) <= 0:
             return ""
         words = (f" ▼ {below:,} more below{', new' if self._news else ''} ", f" ▼ {below:,} ", " ▼ ")
@@ -342,11 +350,12 @@ class Transcript(ScrollView, can_focus=False):
         return "\n".join(lines), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
+        """Paint the selection."""
         self._settle()
         self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
-        """A title folds and unfolds; two clicks select a row, three an item. (Textual would select everything.)"""
+        """A click on a title folds and unfolds; two select a row, three an item. (Textual would select everything.)"""
         event.prevent_default()
         event.stop()
         place, number = self._stack.at(event.y + self.scroll_offset.y)
@@ -368,16 +377,6 @@ class Transcript(ScrollView, can_focus=False):
 
     def _select(self, start: Offset, end: Offset) -> None:
         self.screen.selections = {self: Selection(start, end)}
-
-
-def _common(before: list[Row], after: list[Row]) -> int:
-    """How many rows at the start are the same."""
-    count = 0
-    for old, new in zip(before, after, strict=False):
-        if old is not new and old != new:
-            break
-        count += 1
-    return count
 
 
 def _at_right(strip: Strip, mark: Strip, width: int) -> Strip:

@@ -1,4 +1,4 @@
-"""The bridge joins what comes fast, in order, and never lets the screen take all the time."""
+"""The batcher joins what comes fast, in order, and never lets the screen take all the time."""
 
 import asyncio
 from typing import Any
@@ -23,16 +23,16 @@ def output(call: str, said: str) -> ToolExecutionUpdateEvent:
 
 
 async def batches_of(events: list[Any]) -> list[list[Any]]:
-    """What the bridge posts of events that come at once."""
+    """What the batcher posts of events that come at once."""
     posted: list[list[Any]] = []
 
     def post(message: Any) -> None:
         posted.append(message.events)
-        asyncio.get_running_loop().call_soon(bridge.done)
+        asyncio.get_running_loop().call_soon(batcher.done)
 
-    bridge = EventBatcher(post)
+    batcher = EventBatcher(post)
     for event in events:
-        bridge(event, None)
+        batcher(event, None)
     await asyncio.sleep(0.3)
     return posted
 
@@ -55,22 +55,22 @@ async def test_only_the_last_output_of_a_call_counts() -> None:
 
 async def test_the_next_batch_waits_for_the_screen() -> None:
     posted: list[list[Any]] = []
-    bridge = EventBatcher(lambda message: posted.append(message.events))
-    bridge(text("a"), None)
+    batcher = EventBatcher(lambda message: posted.append(message.events))
+    batcher(text("a"), None)
     await asyncio.sleep(0.01)
     for delta in "bcd":
-        bridge(text(delta), None)
+        batcher(text(delta), None)
         await asyncio.sleep(0.03)
     assert posted == [[text("a")]]
-    bridge.done()
+    batcher.done()
     await asyncio.sleep(0.4)
     assert posted == [[text("a")], [text("bcd")]]
 
 
-async def test_a_closed_bridge_posts_nothing() -> None:
+async def test_a_closed_batcher_posts_nothing() -> None:
     posted: list[Any] = []
-    bridge = EventBatcher(posted.append)
-    bridge(text("a"), None)
-    bridge.close()
+    batcher = EventBatcher(posted.append)
+    batcher(text("a"), None)
+    batcher.close()
     await asyncio.sleep(0.1)
     assert posted == []
