@@ -9,6 +9,8 @@ from agentcli.files.repository import git_directory
 from agentcli.tools.sandbox.backend import trusted_program
 
 _MOST_DIRECTORIES = 5_000
+_MOST_REPOSITORIES = 50
+"""Each is several mounts, and a mount takes the longer the more there are."""
 _NOT_SEARCHED = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", ".hg", ".svn"})
 _GIT_AT_MOST_S = 2.0
 
@@ -21,11 +23,13 @@ SAYS_WHERE_IT_IS = ("commondir", "gitdir", "config.worktree")
 def find_repositories(directory: Path) -> list[Path]:
     """The `.git` of each repository below a directory, its own left out: directories, and files that name one.
 
-    Searches breadth first, at most 5,000 directories, and not in packages that were installed (`node_modules` …).
+    Searches breadth first, at most 5,000 directories and 50 repositories, and not in installed packages.
     """
     found: list[Path] = []
     queue = [directory]
     for place in queue:
+        if len(found) >= _MOST_REPOSITORIES:
+            break
         try:
             entries = sorted(os.scandir(place), key=lambda entry: entry.name)
         except OSError:

@@ -25,7 +25,8 @@ _MOST_LINES = 10
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_ASIDE = re.compile(r"\.set-aside(-\d+)?$")
+_NOT_RUN = re.compile(r"\.set-aside(-\d+)?$|\.sample$")
+"""What was moved aside, and the examples among git's hooks."""
 
 
 class _State(Struct, frozen=True):
@@ -119,7 +120,7 @@ class Guard:
     def _children(self, directory: Path) -> list[Path]:
         try:
             with self._opened(directory, _DIRECTORY) as descriptor:
-                return [directory / name for name in _names(descriptor) if not _ASIDE.search(name)]
+                return [directory / name for name in _names(descriptor) if not _NOT_RUN.search(name)]
         except OSError:
             return []
 

@@ -17,6 +17,7 @@ from agentcli.tools.sandbox.sandbox import Sandbox
 from agentcli.tools.toolset import ToolOptions, create_toolset
 from tests.tools.conftest import Tools
 from tests.tools.sandbox.conftest import Place, make_sandbox
+from tests.waiting import until
 
 HOOK = "printf '#!/bin/sh\\necho ESCAPED\\n' >"
 MONITOR = "core.fsmonitor 'echo ESCAPED >&2; false'"
@@ -238,6 +239,8 @@ async def test_many_changes_are_few_lines_and_moved_aside_once(begin: Begin, pla
 async def test_what_changes_between_commands_is_told(begin: Begin, place: Place) -> None:
     inside = await begin()
     await inside.bash("true")
+    sandbox = inside.options.sandbox
+    await until(lambda: not sandbox._running)
     by_user(f"{HOOK} .git/hooks/pre-push", place)
     assert "pre-push has changed between two commands" in (await inside.bash("true")).text
     assert "has changed" not in (await inside.bash("true")).text
