@@ -323,7 +323,7 @@ async def test_nothing_of_a_session_is_markup_or_obeyed(surface: str) -> None:
             await until(pilot, lambda: pilot.app.shown.list.count >= len(infos) and not pilot.app.shown._searching)
         if surface == "error":
             for text in texts:
-                pilot.app.shown.say(text)
+                pilot.app.shown.show_notice(text)
                 await pilot.pause()
                 assert part(text) in flat(screen(pilot))
                 shows_nothing_to_obey(pilot)

@@ -325,7 +325,7 @@ async def test_without_any_theme_there_are_textuals_colours(tmp_path: Path, monk
     assert len(app.told) == 2 and app.current.theme is None
     async with app.run_test() as pilot:
         await pilot.pause()
-        assert app.current.look() == []
+        assert app.current.poll() == []
 
 
 async def test_the_terminals_answer_brings_the_theme_that_fits() -> None:
@@ -369,7 +369,7 @@ async def test_a_theme_that_is_saved_is_shown_at_once_and_a_broken_one_changes_n
         assert isinstance(app, FakeChatApp)
 
         def look_twice() -> list[str]:
-            return app.current.look() + app.current.look()
+            return app.current.poll() + app.current.poll()
 
         assert look_twice() == []
         _save(file, SIX.replace("#000000", "#010203"))
@@ -377,8 +377,8 @@ async def test_a_theme_that_is_saved_is_shown_at_once_and_a_broken_one_changes_n
         await pilot.pause()
         assert rgb(app.query_one(Editor).styles.background.hex) == (1, 2, 3)
         _save(file, SIX.replace("#000000", "no"))
-        assert app.current.look() == [], "it may be half written"
-        (line,) = app.current.look()
+        assert app.current.poll() == [], "it may be half written"
+        (line,) = app.current.poll()
         assert line.startswith(f"{file}:4: colors.background")
         assert look_twice() == [], "it is told once"
         file.unlink()
@@ -398,11 +398,11 @@ async def test_a_theme_that_was_broken_at_the_start_is_shown_once_it_is_mended(o
         assert isinstance(app, FakeChatApp)
         assert app.name_of_theme == "dark" and len(app.told) == 1
         _save(file, SIX + "==")
-        assert app.current.look() == []
-        (line,) = app.current.look()
+        assert app.current.poll() == []
+        (line,) = app.current.poll()
         assert line.startswith(f"{file}:10: ") and app.name_of_theme == "dark"
         _save(file, SIX)
-        assert app.current.look() + app.current.look() == []
+        assert app.current.poll() + app.current.poll() == []
         assert app.name_of_theme == "mine"
 
 

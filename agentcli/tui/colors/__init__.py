@@ -1,1 +1,1 @@
-"""Themes, and the styles that are made of them."""
+"""Colours: themes, the theme in use, and the styles made from it."""

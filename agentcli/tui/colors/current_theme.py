@@ -1,6 +1,6 @@
-"""CurrentTheme: which theme an app shows: the one that was chosen, the one that is tried, and again when it is saved.
+"""CurrentTheme: the theme an app shows: the chosen one, a preview, and again when its file is saved.
 
-It is read before the first paint from one small file. What the person should know comes back as lines.
+It is read before the first paint from one small file. Problems are returned as lines for the user.
 """
 
 import os
@@ -36,10 +36,12 @@ def without_color(environment: Mapping[str, str] = os.environ) -> bool | None:
 
 
 class CurrentTheme:
-    """Args:
-    app: what it is the theme of.
-    setting: a name, two names with a slash between, or None for the default.
-    is_light: whether the terminal is light; None if nobody knows yet.
+    """The theme in use.
+
+    Args:
+        app: whose theme it is.
+        setting: a name, two names with a slash between, or None for the default.
+        is_light: whether the terminal is light; None if it is not known yet.
     """
 
     def __init__(self, app: App[Any], setting: str | None = None, is_light: bool | None = None) -> None:
@@ -56,11 +58,11 @@ class CurrentTheme:
         """What is shown; None is Textual's own, for want of any file."""
 
     def start(self) -> list[str]:
-        """Show what is set, before the app runs. Falls back to the default, and says why."""
+        """Show what is set, before the app runs. Falls back to the default, and returns why."""
         return self._show_setting()
 
     def choose(self, setting: str | None) -> list[str]:
-        """Show what this setting says from now on. Falls back to the default, and says why."""
+        """Show what this setting names from now on. Falls back to the default, and returns why."""
         self._setting = setting or DEFAULT
         return self._show_setting()
 
@@ -68,7 +70,7 @@ class CurrentTheme:
         """Show a theme until `choose` or `restore`.
 
         Raises:
-            ConfigError: there is no such theme, or it is wrong. What was shown is shown.
+            ConfigError: there is no such theme, or it is invalid. What was shown stays.
         """
         path = path_of(name)
         theme = read(path)
@@ -81,14 +83,14 @@ class CurrentTheme:
         return self._show_setting()
 
     def set_background(self, is_light: bool) -> list[str]:
-        """Note what the terminal says. Where both a dark and a light theme are set, the one that fits is shown."""
+        """Note the terminal's background. Where a dark and a light theme are set, the right one is shown."""
         if self._is_light == is_light:
             return []
         self._is_light = is_light
         return self._show_setting()
 
     def poll(self) -> list[str]:
-        """Show the theme again if its file was saved. One that became wrong leaves what is shown, and is told."""
+        """Show the theme again if its file was saved. An invalid file changes nothing, and is reported."""
         stamp = _stamp(self._file)
         is_settled, self._seen = stamp == self._seen, stamp
         if self.theme is None or stamp is None or stamp == self._stamp or not is_settled:
@@ -152,7 +154,7 @@ class CurrentTheme:
 
 
 def _stamp(path: Path | None) -> Stamp | None:
-    """What changes when a file is saved; None while there is none."""
+    """What changes when a file is saved; None while it does not exist."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Palette: the styles of the transcript by name, made from the theme's colours once a theme."""
+"""Palette: the styles of the transcript by name, made once from a theme's colours."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from textual.color import Color
 
 
 class Tone(StrEnum):
-    """What a piece of text is. The theme decides how that looks."""
+    """The role of a piece of text. The theme decides its style."""
 
     TEXT = "text"
     DIM = "dim"
@@ -35,18 +35,20 @@ class Tone(StrEnum):
 
 
 def front(tone: Tone) -> str:
-    """The variable that says the colour of a tone, if the theme does not leave it to the palette."""
+    """The CSS variable with the colour of a tone, if the theme sets it."""
     return f"tone-{tone}"
 
 
 def back(tone: Tone) -> str:
-    """The variable that says what is behind a tone."""
+    """The CSS variable with the background of a tone."""
     return f"tone-{tone}-background"
 
 
 class Palette:
-    """Args:
-    variables: the theme's CSS variables, by name; `front` and `back` name those of the tones.
+    """The styles of a theme.
+
+    Args:
+        variables: the theme's CSS variables, by name; `front` and `back` name those of the tones.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:

@@ -1,7 +1,7 @@
-"""Themes: the files that say what the app looks like, shipped ones and the person's, by the names of the files.
+"""Themes: files with colours, shipped and the user's own, by the names of the files.
 
-A name costs nothing; a file is read when its theme is wanted. `[colors]` needs six colours; they make the others. A
-colour is `#rrggbb`, one of the terminal's (`ansi_red`, `ansi_default`), or a name from `[vars]`.
+Names are cheap; a file is read when its theme is shown. `[colors]` needs six colours; they make the others. A colour is
+`#rrggbb`, one of the terminal's (`ansi_red`, `ansi_default`), or a name from `[vars]`.
 """
 
 import os
@@ -87,6 +87,8 @@ class _File(Struct, frozen=True, kw_only=True):
 
 
 class Theme(Struct, frozen=True):
+    """A theme that was read."""
+
     name: str
     """As the settings call it: the name of its file."""
     label: str
@@ -105,9 +107,11 @@ class Theme(Struct, frozen=True):
         return any(color is not None and color.startswith("ansi_") for color in asdict(self.colors).values())
 
     def to_textual(self, name: str, *, without_color: bool = False) -> textual_theme.Theme:
-        """Args:
-        name: what Textual shall call it.
-        without_color: the terminal's two colours in place of all, and attributes where they leave something untold.
+        """The theme as Textual knows it.
+
+        Args:
+            name: for Textual.
+            without_color: use the terminal's two colours in place of all, with attributes where colours alone matter.
         """
         colors = _WITHOUT_COLOR if without_color else self.colors
         is_ansi = self.is_ansi or without_color
@@ -129,10 +133,10 @@ class Theme(Struct, frozen=True):
 
 
 def available() -> dict[str, Path]:
-    """The files of all themes by name: the shipped ones, and the person's, which win.
+    """The files of all themes by name: the shipped ones, and the user's, which take precedence.
 
     Raises:
-        ConfigError: the person's folder cannot be looked into.
+        ConfigError: the user's directory cannot be read.
     """
     return dict(sorted((_files(shipped_folder()) | _files(home() / "themes")).items()))
 
@@ -156,7 +160,7 @@ def read(path: Path) -> Theme:
     """The theme in a file.
 
     Raises:
-        ConfigError: it cannot be read, or it is wrong. The message is `FILE:LINE: …`.
+        ConfigError: it cannot be read, or is invalid. The message is `FILE:LINE: …`.
     """
     try:
         data = read_bytes(path, MAX_BYTES)
@@ -177,7 +181,7 @@ def read(path: Path) -> Theme:
 
 
 def shipped_folder() -> Path:
-    """Where the themes that come with agentcli are: in the package, or in a checkout beside it."""
+    """The directory of the themes that come with agentcli: in the package, or in a checkout beside it."""
     package = Path(agentcli.__file__).parent
     inside = package / "themes"
     return inside if inside.is_dir() else package.parent / "themes"
@@ -194,7 +198,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _unknown_keys(table: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each key that means nothing, and which one is meant."""
+    """Each unknown key, and which one is meant."""
     known = {"": _File.__struct_fields__, "colors.": Colors.__struct_fields__}
     colors = table.get("colors")
     tables = {"": table, "colors.": colors if isinstance(colors, dict) else {}}
@@ -215,7 +219,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _resolved(file: _File, refuse: Refuse) -> Colors:
-    """The colours with no variables among them. What `[vars]` says counts even if nothing uses it."""
+    """The colours with no variables among them. `[vars]` is checked even where nothing uses it."""
     for name, value in file.vars.items():
         if not _is_color(value):
             raise refuse(f"vars.{name}", _no_color(value, ()))
@@ -239,7 +243,7 @@ def _no_color(value: str, names: Collection[str]) -> str:
 
 
 def _variables(colors: Colors) -> dict[str, str]:
-    """What Textual would make otherwise, and what the palette knows by other names."""
+    """Variables that Textual would compute otherwise, and those that the palette knows by other names."""
     # As they are: Textual's way to them through another colour space rounds.
     variables = {name: color for name in _TEXTUALS if (color := getattr(colors, name)) is not None}
     variables["border"] = colors.border or colors.dim or colors.foreground
@@ -255,7 +259,7 @@ def _variables(colors: Colors) -> dict[str, str]:
 
 
 def _ansi_variables(colors: Colors) -> dict[str, str]:
-    """What Textual takes for granted on a terminal's own colours: its text, and black bars."""
+    """Variables that Textual assumes for a terminal's own colours: its text, and black bars."""
     fore, behind = colors.foreground, colors.background
     return {
         "surface": colors.surface or behind,

@@ -1,1 +1,1 @@
-"""What helps to write: completion, history, drafts, pastes, and text from other programs."""
+"""Writing: completion, history, drafts, pastes, and text from other programs."""

@@ -1,4 +1,4 @@
-"""Clipboard: what the system's clipboard holds, by the programs that can read it: an image as a file, or text."""
+"""Clipboard: the content of the system's clipboard, an image as a file or text, by the programs that can read it."""
 
 import os
 import shutil
@@ -43,13 +43,14 @@ _PROGRAMS = {
 
 
 def read_clipboard(copied: str, *, with_image: bool = True) -> Path | str:
-    """The image, as a file under `~/.agentcli/pasted`, or else the text. Blocks, but not for long.
+    """The image, as a file under `~/.agentcli/pasted`, or else the text. Blocks for a few seconds at most.
 
     Args:
-        copied: what was copied in the app itself, which stands in for a clipboard without text.
+        copied: what was copied in the app itself, used if the clipboard has no text.
+        with_image: whether an image is wanted.
 
     Raises:
-        UsageError: there is nothing, or no program here can read the clipboard, and nothing was copied.
+        UsageError: it is empty or no program here can read it, and nothing was copied.
         ConfigError: the image cannot be written.
     """
     program = _PROGRAMS.get(name) if (name := _program()) else None
@@ -92,7 +93,7 @@ def _image_type(program: _Program) -> str | None:
 
 
 def _output(argv: list[str]) -> bytes:
-    """What a program prints; nothing if it fails, hangs or is not there: the clipboard holds nothing of the kind."""
+    """What a program prints; nothing if it fails, hangs or does not exist."""
     try:
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""Completion: what is being written at the cursor, and what it may become: commands, their arguments, files, paths."""
+"""Completion: what is being written at the cursor, and its completions: commands, their arguments, files, paths."""
 
 import os
 import re
@@ -32,6 +32,8 @@ _PLAIN = re.compile(r"""[^\s"'\\]*[^\s"'\\.,;:!?)]""")
 
 
 class Kind(StrEnum):
+    """What is being completed."""
+
     COMMAND = "command"
     ARGUMENT = "argument"
     MENTION = "mention"
@@ -41,6 +43,8 @@ class Kind(StrEnum):
 
 
 class Written(Struct, frozen=True):
+    """A part of a line that can be completed."""
+
     kind: Kind
     text: str
     """What is written, without quotes and escapes."""
@@ -70,6 +74,8 @@ Arguments = Mapping[str, Callable[[], Sequence[Choice] | Awaitable[Sequence[Choi
 
 
 class Suggestion(Struct, frozen=True):
+    """A completion."""
+
     text: str
     """What it puts in place of what was written."""
     label: str
@@ -84,14 +90,17 @@ class Suggestion(Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
+        """Whether it is a directory, in which completion continues."""
         return self.path.endswith("/")
 
 
 class Completer:
-    """Args:
-    files: finds them.
-    commands: what can be written after `/`.
-    arguments: asked once each time that a command is written.
+    """Finds completions.
+
+    Args:
+        files: finds files.
+        commands: what can be written after `/`.
+        arguments: what can be written after a command, read once each time that a command is written.
     """
 
     def __init__(self, files: FileFinder, commands: Callable[[], Sequence[Choice]], arguments: Arguments) -> None:
@@ -106,7 +115,7 @@ class Completer:
         return written_at(line, column, first=first, tab=tab, with_arguments=self._arguments)
 
     def find(self, query: Written) -> list[Suggestion] | Awaitable[list[Suggestion]]:
-        """What the written may become, the likeliest first: at once if it is known, else to be awaited."""
+        """The completions, the likeliest first: at once if they are known, else to be awaited."""
         match query.kind:
             case Kind.COMMAND:
                 self._known = None
@@ -119,6 +128,7 @@ class Completer:
                 return self._find_path(query)
 
     def close(self) -> None:
+        """End the search for files."""
         self.files.close()
 
     def _find_argument(self, query: Written) -> list[Suggestion] | Awaitable[list[Suggestion]]:
@@ -158,8 +168,9 @@ def written_at(
 
     Args:
         line: the line of the cursor.
-        first: whether it is the first of the draft, where commands are.
-        tab: whether it was asked for, so that any word may be a path.
+        column: of the cursor.
+        first: whether it is the first line of the draft, where commands are.
+        tab: whether Tab was pressed, so that any word may be a path.
         with_arguments: the commands whose arguments can be completed.
     """
     cut = max(column - MAX_WRITTEN, 0)
@@ -195,7 +206,7 @@ def common_start(suggestions: Sequence[Suggestion], query: Written) -> str:
 
 
 def written_path(path: str, kind: Kind, *, in_shell: bool = False) -> str:
-    """A path so that it is read as one: in quotes if it holds blanks or the like."""
+    """A path written so that it is read as one: quoted if it contains whitespace or the like."""
     if kind is Kind.MENTION:
         return f"@{path}" if _PLAIN.fullmatch(path) else f"@{_in_quotes(path)}"
     if in_shell:
@@ -210,7 +221,7 @@ def _in_quotes(path: str) -> str:
 
 
 def _chosen(written: str, choices: Sequence[Choice], *, slash: str = "") -> list[Suggestion]:
-    """Those that fit what is written, the nearest first; of those that fit alike the shorter one."""
+    """Those that fit what is written, the best first; of equally good ones the shorter."""
     query = Query(written)
     found: list[tuple[float, int, Suggestion]] = []
     for choice in choices:

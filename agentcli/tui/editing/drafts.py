@@ -1,7 +1,7 @@
-"""Drafts: what is written and not sent, on the disk, so that no crash takes it.
+"""Drafts: unsent text on disk, so that no crash loses it.
 
-Each process has a file of its own in the folder of the working folder, and a lock beside it that ends with the process:
-a draft whose lock is free was left behind, and the next process takes it over.
+Each process has a file of its own in the directory of the working directory, and a lock beside it that ends with the
+process: a draft whose lock is free was left behind, and the next process claims it.
 """
 
 import asyncio
@@ -27,8 +27,10 @@ MAX_BYTES = 64 << 20
 
 
 class Drafts:
-    """Args:
-    folder: where the drafts of one working folder are; made when there is one.
+    """The drafts of one working directory.
+
+    Args:
+        folder: where they are; created with the first draft.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +45,7 @@ class Drafts:
         self._writing = threading.Lock()
 
     def claim(self) -> str:
-        """The latest draft that a process left behind; empty if there is none. From now on it is ours. Blocks."""
+        """The latest draft that a process left behind; empty if there is none. It is ours now. Blocks."""
         try:
             left = sorted(self.folder.glob(f"*{SUFFIX}"), key=_modified, reverse=True)
         except OSError as error:
@@ -53,21 +55,21 @@ class Drafts:
         return next((text for path in left if (text := self._claim(path))), "")
 
     def changed(self, read: Callable[[], str]) -> None:
-        """Have the draft on the disk soon.
+        """Save the draft within `WRITE_AFTER_S`.
 
         Args:
-            read: gives the draft as it is when it is written.
+            read: returns the draft at the time of writing.
         """
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(WRITE_AFTER_S, self._write_soon, read)
 
     def save(self, text: str) -> None:
-        """Have this on the disk now. Blocks; a failure becomes the `problem`."""
+        """Save this now. Blocks; a failure becomes the `problem`."""
         self._wanted = mask(text)
         self._write()
 
     def close(self, text: str) -> None:
-        """Write the draft as it is at the end, and let go of it: the next process finds it. Blocks."""
+        """Save the draft and release it: the next process finds it. Blocks."""
         if self._timer is not None:
             self._timer.cancel()
         self.save(text)

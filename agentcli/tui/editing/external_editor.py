@@ -1,6 +1,6 @@
-"""ExternalEditor: a draft in the person's own editor, while the agent goes on.
+"""ExternalEditor: a draft in the user's own editor, while the agent continues.
 
-The editor gets the terminal as a shell would give it to a job: what its keys mean (Ctrl+C, Ctrl+Z) is for it alone.
+The editor gets the terminal as a shell would give it to a job: its Ctrl+C and Ctrl+Z are for it alone.
 """
 
 import asyncio
@@ -26,13 +26,15 @@ POLL_S = 0.2
 
 
 async def edit_outside(app: App[Any], setting: str | None, text: str) -> str:
-    """What has become of a text in the editor, with LF and without the newline at the end. The app waits meanwhile.
+    """The text as the editor left it, with LF and without the final newline. The app waits meanwhile.
 
     Args:
+        app: whose terminal the editor gets.
         setting: the editor's command; None is what the environment says.
+        text: what is edited.
 
     Raises:
-        UsageError: there is no editor, it cannot be run, or it fails; the text is as it was.
+        UsageError: there is no editor, it cannot be run, or it fails; the draft is unchanged.
     """
     command = editor_command(setting)
     try:
@@ -54,7 +56,7 @@ async def edit_outside(app: App[Any], setting: str | None, text: str) -> str:
 
 
 class _AppEnds(Exception):
-    """The terminal is not the app's again: it ends."""
+    """The app ends, so the terminal is not given back to it."""
 
 
 async def _run_in_terminal(app: App[Any], argv: list[str]) -> int:
@@ -91,7 +93,7 @@ async def _run(app: App[Any], argv: list[str]) -> int:
 
 
 def _wait_in_front(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for the editor, which has the terminal. When it is stopped, so are we, and the shell has its turn."""
+    """Wait for the editor, which has the terminal. When it is stopped, so are we, and the shell is in front."""
     terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
     try:
         while True:

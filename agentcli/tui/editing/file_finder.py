@@ -1,6 +1,6 @@
-"""FileFinder: the files and folders below a folder, without what git ignores, found by a few letters of their paths.
+"""FileFinder: the files and directories below a directory, without those that git ignores, found by a few letters.
 
-ripgrep lists them, as for the find tool: a process of its own, bounded in time and number, that holds up no key.
+ripgrep lists them, as for the find tool: in a process of its own, limited in time and number, that delays no key.
 """
 
 import asyncio
@@ -25,8 +25,10 @@ MAX_LISTED = 10_000
 
 
 class FileFinder:
-    """Args:
-    cwd: the folder. Paths are relative to it; those of folders end in `/`.
+    """Lists and searches paths.
+
+    Args:
+        cwd: the directory. Paths are relative to it; those of directories end in `/`.
     """
 
     def __init__(self, cwd: Path) -> None:
@@ -40,10 +42,11 @@ class FileFinder:
 
     @property
     def is_loading(self) -> bool:
+        """Whether the list is being made."""
         return self._loading is not None and not self._loading.done()
 
     def refresh(self) -> None:
-        """Make the list anew, if it is not fresh and not being made."""
+        """Make the list again, if it is older than `FRESH_S` and not being made."""
         if not self.is_loading and time.monotonic() - self._listed_at > FRESH_S:
             self._loading = asyncio.create_task(self._load(), name="list files")
 
@@ -53,10 +56,11 @@ class FileFinder:
             await asyncio.wait([self._loading], timeout=seconds)
 
     async def find(self, letters: str, limit: int) -> list[str]:
-        """The paths that the letters may mean, the likeliest first. While the list is made, from what there is."""
+        """The paths that fit the letters, the likeliest first. While the list is being made, of what there is."""
         return await to_thread(Query(letters).rank_paths, self._paths, limit)
 
     def close(self) -> None:
+        """End the process."""
         if self._process is not None:
             self._process.stop()
 
@@ -85,9 +89,9 @@ class FileFinder:
 
 
 def list_folder(written: str, cwd: Path) -> list[str]:
-    """The paths that a written one may become, as they would be written; those of folders end in `/`.
+    """The paths that a written one may become, as they would be written; those of directories end in `/`.
 
-    Hidden ones only if the written name begins with a dot. A folder that cannot be read holds none.
+    Hidden ones only if the written name begins with a dot. A directory that cannot be read counts as empty.
     """
     name = written.rpartition("/")[2]
     before = written[: len(written) - len(name)]

@@ -1,4 +1,4 @@
-"""Graphemes: what a person takes for one character, which may be several code points: an emoji of a family, a flag.
+"""Graphemes: user-perceived characters, which may be several code points: an emoji of a family, a flag.
 
 The cursor never stands within one, and a key deletes a whole one.
 """
@@ -30,7 +30,7 @@ def beside_graphemes(line: str, column: int, *, back: bool) -> int:
 
 
 def _begins(character: str) -> bool:
-    """Whether it begins a grapheme wherever it stands. False says nothing."""
+    """Whether it begins a grapheme wherever it stands. False means unknown."""
     if character.isascii() or unicodedata.category(character) in ("Lu", "Ll"):
         return True
     return any(first <= character <= last for first, last in _ALONE)

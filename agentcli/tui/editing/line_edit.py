@@ -1,6 +1,6 @@
-"""LineEdit: a line of text that is being written, and its cursor. No widget: a screen paints it and gives it keys.
+"""LineEdit: one line of text and its cursor. It is no widget: a screen paints it and gives it keys.
 
-So a key has its effect at once, and none is lost between two widgets.
+So a key takes effect at once, and none is lost between two widgets.
 """
 
 import re
@@ -17,21 +17,24 @@ _RIGHT_WORD = re.compile(r"\W*\w+|\W+")
 
 
 class LineEdit:
+    """A line that is being edited."""
+
     def __init__(self, text: str = "") -> None:
         self.put(text)
 
     def put(self, text: str) -> None:
-        """Have this text, with the cursor at its end."""
+        """Replace the text, the cursor at its end."""
         self.text = _flat(text)
         self.cursor = len(self.text)
 
     def insert(self, text: str) -> None:
+        """Insert a text at the cursor."""
         text = _flat(text)
         self.text = self.text[: self.cursor] + text + self.text[self.cursor :]
         self.cursor = beside_graphemes(self.text, self.cursor + len(text), back=False)
 
     def act(self, name: str) -> bool:
-        """Do what an action of `actions.Where.EDITOR` means in a line. Returns whether it means anything."""
+        """Do an action of `actions.Where.EDITOR` in the line. Returns whether it applies to one."""
         end = len(self.text)
         left = _LEFT_WORD.search(self.text, 0, self.cursor)
         right = _RIGHT_WORD.match(self.text, self.cursor)
@@ -73,7 +76,7 @@ class LineEdit:
         self.cursor = start
 
     def runs(self, width: int, style: Style) -> list[Run]:
-        """The part of the line round the cursor that `width` cells have room for, the cursor reversed."""
+        """The part of the line around the cursor that fits into `width` cells, the cursor reversed."""
         end = grapheme_at(self.text, self.cursor)[1]
         under = self.text[self.cursor : end] or " "
         before = self.text[: self.cursor]

@@ -1,6 +1,6 @@
-"""PastedPaths: the images in a paste that is nothing but paths, as a terminal writes them when files are dropped on it.
+"""PastedPaths: the images in a paste that consists of paths, as terminals write them when files are dropped on them.
 
-Understood are absolute paths and those that begin with `~`: bare, in quotes, with backslashes, and `file://` addresses.
+Absolute paths and those that begin with `~` are read: bare, in quotes, with backslashes, and as `file://` URLs.
 """
 
 import contextlib
@@ -19,10 +19,11 @@ _ADDRESS = re.compile(r"file:(?://(?:localhost)?)?(/.*)", re.DOTALL)
 
 
 def image_mentions(text: str, cwd: Path | None) -> str:
-    """The images as `@path`, with blanks between; empty if the text is anything else. Looks at the disk.
+    """The images as `@path`, separated by spaces; empty if the text is anything else. Reads the disk.
 
     Args:
-        cwd: paths in it are written from there.
+        text: the paste.
+        cwd: paths in it are written relative to it.
     """
     if len(text) > MAX_CHARACTERS:
         return ""
@@ -34,12 +35,13 @@ def image_mentions(text: str, cwd: Path | None) -> str:
 
 
 def image_mention(path: Path, cwd: Path | None) -> str:
+    """The path of an image as `@path`, relative to `cwd` if it is in it."""
     inside = cwd is not None and path.is_relative_to(cwd)
     return written_path(str(path.relative_to(cwd) if cwd is not None and inside else path), Kind.MENTION)
 
 
 def _readings(text: str) -> list[list[str]]:
-    """The words that the text may be: its lines as they are, or as a shell would read it."""
+    """The words that the text may consist of: its lines, or what a shell would read."""
     readings = [[line.strip() for line in text.splitlines() if line.strip()]]
     with contextlib.suppress(ValueError):  # a quote without its end
         readings.append(shlex.split(text))

@@ -1,7 +1,7 @@
-"""Pastes: what was pasted and is too long to show, and the markers that stand for it in a draft.
+"""Pastes: pasted texts that are too long to show, and the markers that stand for them in a draft.
 
-A marker looks like `[paste #1 +24 lines]`, but its brackets and blanks are noncharacters of Unicode, which nobody can
-type or paste (`without_marks`): what a person writes is never taken for one, and no line is wrapped within one.
+A marker looks like `[paste #1 +24 lines]`, but its brackets and spaces are noncharacters of Unicode, which nobody can
+type or paste (`without_marks`): typed text is never taken for one, and no line is wrapped within one.
 """
 
 import re
@@ -16,13 +16,13 @@ _NOTHING = str.maketrans(dict.fromkeys((_OPEN, _CLOSE, _BLANK)))
 
 
 class Pastes:
-    """The pastes of one editor. They are kept as long as it is, since undo brings markers back."""
+    """The pastes of one editor. They are kept as long as it exists, since undo brings markers back."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
 
     def marker(self, text: str) -> str:
-        """Keep a text. Returns what stands for it from now on."""
+        """Keep a text. Returns the marker that stands for it."""
         self._texts.append(text)
         lines = _lines(text)
         size = f"+{lines}{_BLANK}lines" if lines > MAX_LINES else f"{len(text)}{_BLANK}chars"
@@ -36,6 +36,7 @@ class Pastes:
 
 
 def is_long(text: str) -> bool:
+    """Whether a text is shown as a marker."""
     return len(text) > MAX_CHARACTERS or _lines(text) > MAX_LINES
 
 
@@ -58,7 +59,7 @@ def beside_markers(line: str, column: int, *, back: bool) -> int:
 
 
 def shown_markers(line: str) -> str:
-    """The line as people see it, character for character."""
+    """The line as it is painted, of the same length."""
     return line.translate(_SHOWN) if _OPEN in line else line
 
 

@@ -1,6 +1,6 @@
-"""PromptHistory: what was sent in a folder, across sessions, one JSON string a line in a file of the person's alone.
+"""PromptHistory: prompts sent in a directory, across sessions, one JSON string a line in a private file.
 
-The file is read when somebody looks back for the first time, and written in a thread. Several processes may add to it.
+The file is read when the user looks back for the first time, and written in a thread. Several processes may add to it.
 """
 
 import os
@@ -25,8 +25,10 @@ MAX_ENTRY = 256 << 10
 
 
 class PromptHistory:
-    """Args:
-    path: the file, which need not exist; None keeps everything in memory.
+    """The history of a directory.
+
+    Args:
+        path: the file, which need not exist; None keeps everything in memory.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -43,7 +45,7 @@ class PromptHistory:
         """What is too long for the file, or could not be written."""
 
     def add(self, text: str) -> None:
-        """Take in what was sent. It is in `entries` at once, in the file after `save`. Known keys are masked."""
+        """Add a prompt: at once to `entries`, to the file by `save`. Known keys are masked."""
         text = mask(text)
         if not text.strip() or (self.entries and self.entries[-1] == text):
             return
@@ -68,7 +70,7 @@ class PromptHistory:
                 self._memory_only += unwritten
 
     def load(self) -> None:
-        """Read what the file holds that is not known. Blocks, but costs one look at the file if it is unchanged."""
+        """Read entries of the file that are not known yet. Blocks, but costs one `stat` if it is unchanged."""
         if self.path is None:
             return
         self.save()
@@ -89,13 +91,13 @@ class PromptHistory:
         self.entries = _kept([*texts, *self._memory_only])
 
     def follow(self, earlier: "PromptHistory") -> None:
-        """Take in what another one, which kept it in memory, has been given."""
+        """Add what another history has kept in memory."""
         for text in earlier.entries:
             self.add(text)
 
 
 class HistoryWalk:
-    """Going back and forth between entries and the draft. What is changed on the way stays changed.
+    """Going back and forth between entries and the draft. Changes on the way are kept.
 
     Args:
         entries: oldest first.
@@ -109,14 +111,15 @@ class HistoryWalk:
 
     @property
     def draft(self) -> str | None:
-        """What was written before the walk began; None while that is what is shown."""
+        """The draft from before the walk; None while that is what is shown."""
         return None if self._place == len(self._entries) else self._changed[len(self._entries)]
 
     def step(self, by: int, present: str) -> str | None:
-        """The text so many entries on (or back, if negative); None if there is none.
+        """The text `by` entries further; None if there is none.
 
         Args:
-            present: what has become of the text that is shown.
+            by: number of entries, negative for earlier ones.
+            present: the shown text as it is now.
         """
         place = self._place + by
         if not 0 <= place <= len(self._entries):
@@ -126,7 +129,12 @@ class HistoryWalk:
         return self._changed[place] if place in self._changed else self._entries[place]
 
     def to(self, text: str, present: str) -> None:
-        """Be at the latest entry that is this text."""
+        """Go to the latest entry that is this text.
+
+        Args:
+            text: the entry.
+            present: the shown text as it is now.
+        """
         for place in range(len(self._entries) - 1, -1, -1):
             if self._entries[place] == text:
                 self._changed[self._place] = present

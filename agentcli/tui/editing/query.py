@@ -1,4 +1,4 @@
-"""Query: the words that somebody typed to find something, and how well and where a text or a path fits them.
+"""Query: the words of a search, and how well and where a text or a path fits them.
 
 Time is linear in a text's length. (Textual's own matcher tries every way in which the letters fit: millions in a line.)
 """
@@ -21,6 +21,8 @@ _LEAST_SPREAD = 24
 
 
 class Match(Struct, frozen=True):
+    """How well and where a text fits."""
+
     score: float
     """More is better; comparable for one query."""
     places: tuple[int, ...]
@@ -28,7 +30,7 @@ class Match(Struct, frozen=True):
 
 
 class Query:
-    """Words that must all occur, as they stand or with other letters between theirs. Their case does not matter."""
+    """Words that must all occur, contiguous or with other letters between theirs. Their case does not matter."""
 
     def __init__(self, text: str) -> None:
         self.words = text.lower().split()
@@ -37,11 +39,12 @@ class Query:
         return bool(self.words)
 
     def match(self, text: str) -> Match | None:
+        """Match a text; None if it does not fit."""
         lower = lowered(text)
         return self._joined(_as_it_stands(word, lower) or _apart(word, lower, _spread(word)) for word in self.words)
 
     def match_path(self, path: str) -> Match | None:
-        """The same for a path: its letters may be anywhere in it, and those of its last name count more."""
+        """Match a path: its letters may be anywhere in it, and those of its last name count more."""
         lower = lowered(path)
         start = lower.rstrip("/").rfind("/") + 1
         return self._joined(_in_path(word, lower, start) for word in self.words)
@@ -64,12 +67,12 @@ class Query:
         return [paths[place] for _, _, place in heapq.nsmallest(limit, fitting)]
 
     def is_in(self, text: str) -> bool:
-        """Whether every word occurs as it stands."""
+        """Whether every word occurs contiguously."""
         lower = text.lower()
         return all(word in lower for word in self.words)
 
     def places(self, text: str) -> tuple[int, ...]:
-        """Where the words occur as they stand, each once; those that do not are left out."""
+        """Where the words occur contiguously, each once; those that do not are left out."""
         lower = lowered(text)
         found = (match for word in self.words if (match := _as_it_stands(word, lower)))
         return tuple(sorted({place for match in found for place in match.places}))
@@ -85,7 +88,7 @@ class Query:
 
 
 def lowered(text: str) -> str:
-    """`text` in small letters, each at the place of its own."""
+    """`text` in lower case, letter by letter, of the same length."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(letter.lower()[0] for letter in text)
 
@@ -110,12 +113,12 @@ def _moved(found: Match, by: int) -> Match:
 
 
 def _letters_of(word: str) -> str:
-    """An expression that finds them in order. It is possessive: what does not fit is given up in one pass."""
+    """A regular expression for the letters in order. It is possessive: a text that does not fit fails in one pass."""
     return "".join(f"[^{re.escape(letter)}]*+{re.escape(letter)}" for letter in word)
 
 
 def _as_it_stands(word: str, text: str) -> Match | None:
-    """Where it begins a word, else the first place."""
+    """Where the word occurs contiguously, at the start of a word if possible."""
     start = at = text.find(word)
     if start < 0:
         return None
@@ -132,10 +135,12 @@ def _spread(word: str) -> int:
 
 
 def _apart(word: str, text: str, most: int) -> Match | None:
-    """The letters in order: the first place where they are over, and from there back as near together as can be.
+    """The letters in order: the first place where all have occurred, and from there back as close as can be.
 
     Args:
-        most: over so many letters of the text they may be spread.
+        word: the letters.
+        text: where they are searched.
+        most: the largest distance between the first and the last letter.
     """
     end = -1
     for letter in word:

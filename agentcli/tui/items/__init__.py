@@ -1,1 +1,1 @@
-"""Items: what the transcript shows, one kind a module. Each turns its own data into rows of a given width."""
+"""Items of the transcript, one kind a module. Each turns its own data into rows of a given width."""

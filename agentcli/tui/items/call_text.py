@@ -1,4 +1,4 @@
-"""The words of a tool call: its title and what it asks for, for the tools that are known and for any other."""
+"""The text of a tool call: its title and its arguments, for the built-in tools and for any other."""
 
 import json
 from collections.abc import Mapping
@@ -19,6 +19,8 @@ _KNOWN = {"bash", "read", "write", "edit", "grep", "find", "ls"}
 
 
 class Call(Struct, frozen=True):
+    """A tool call as it is shown."""
+
     name: str
     arguments: Mapping[str, Any]
 
@@ -34,6 +36,7 @@ class Call(Struct, frozen=True):
 
 
 def title(call: Call, expanded: bool = False) -> str:
+    """The title after the tool's name."""
     arguments = call.arguments
     match call.name:
         case "bash":
@@ -54,7 +57,7 @@ def title(call: Call, expanded: bool = False) -> str:
 
 
 def asked_lines(call: Call, expanded: bool = False) -> list[Line]:
-    """What a call asks for that its title does not say: a file's new text, the edits, the arguments of other tools."""
+    """Arguments that the title does not show: a file's new text, the edits, the arguments of other tools."""
     arguments = call.arguments
     match call.name:
         case "write":

@@ -1,6 +1,6 @@
-"""Changes to files, line by line: the diff of a result, the lines of a new file, and what a call asks for.
+"""Changes to files, line by line: the diff of a result, the lines of a new file, and the edits of a call.
 
-A sign at the start of each line says what the colour says.
+A sign at the start of each line says what its colour says.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ def diff_lines(diff: str) -> list[Line]:
 
 
 def new_lines(content: str) -> list[Line]:
-    """The text of a file as lines that come, with their numbers."""
+    """The text of a new file as added lines, with their numbers."""
     lines = _lines(content)
     width = len(str(len(lines)))
     return [(f"+{number:>{width}} {line}", Tone.ADDED) for number, line in enumerate(lines, 1)]
 
 
 def marked(mark: str, text: str) -> list[Line]:
-    """A text as lines that come (`+`) or go (`-`)."""
+    """A text as added (`+`) or removed (`-`) lines."""
     tone = Tone.ADDED if mark == "+" else Tone.REMOVED
     return [(f"{mark} {line}", tone) for line in _lines(text)]
 
 
 def edits_of(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The old and the new text of each edit that a call asks for; what is no text is empty."""
+    """The old and the new text of each edit of a call; what is not text is empty."""
     edits = arguments.get("edits")
     if not isinstance(edits, Sequence) or isinstance(edits, str):
         return []

@@ -1,4 +1,4 @@
-"""The items of messages that are already there: a resumed session, and whatever comes whole."""
+"""The items of messages that are complete: a resumed session, and messages that are not streamed."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the transcript asks of an item, and of one that can be folded."""
+"""What the transcript needs of an item, and of one that can be folded."""
 
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -8,12 +8,14 @@ from agentcli.tui.painting.rows import Row
 
 
 class Item(Protocol):
+    """A part of the transcript."""
+
     def rows(self, width: int, palette: Palette) -> list[Row]:
-        """The item at this width, in cells. Called again only after the transcript was told that it changed."""
+        """The item at this width, in cells. Called again only after `Transcript.changed`."""
         ...
 
     def guess(self, width: int) -> int:
-        """About how many rows it has. Cheap: it stands for the rows of what nobody has looked at."""
+        """The estimated number of rows. It must be cheap, as it is used for items that were never in view."""
         ...
 
 
@@ -26,7 +28,7 @@ class Fold(StrEnum):
 
 
 class Foldable:
-    """An item that shows a part of what it has until it is unfolded. The transcript sets what is here."""
+    """An item that shows a part of its text until it is unfolded. The transcript sets these attributes."""
 
     fold: ClassVar[Fold] = Fold.TOOLS
 

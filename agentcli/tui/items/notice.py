@@ -1,4 +1,4 @@
-"""A line from agentcli itself: something to know, a retry, or what went wrong and what to do."""
+"""A notice from agentcli itself: information, a retry, or an error with what to do."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -14,6 +14,8 @@ NOTICE_LINES = 5
 
 
 class NoticeKind(StrEnum):
+    """What a notice is about. It decides its mark and colour."""
+
     INFO = "info"
     RETRY = "retry"
     ERROR = "error"
@@ -49,6 +51,7 @@ class Notice(Foldable):
 
     @property
     def text(self) -> str:
+        """The last notice."""
         return self._lines[-1].text
 
     @text.setter
@@ -57,7 +60,7 @@ class Notice(Foldable):
         self._lines[-1] = _Line(text, last.hint, last.subject)
 
     def merge(self, other: "Notice") -> bool:
-        """Say what `other`, which comes right after this one, says too. False if it has to stand for itself."""
+        """Show another notice in this one, if that is possible."""
         if other.kind is not self.kind or self.kind is NoticeKind.RETRY:
             return False
         for new in other._lines:
@@ -72,6 +75,7 @@ class Notice(Foldable):
         return True
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
+        """The rows for a width in cells."""
         mark, tone = _LOOKS[self.kind]
         first = [(mark, palette[tone])]
         hidden = 0 if self.expanded else max(len(self._lines) - NOTICE_LINES, 0)
@@ -83,6 +87,7 @@ class Notice(Foldable):
         return rows
 
     def guess(self, width: int) -> int:
+        """The estimated number of rows."""
         lines: Sequence[_Line] = self._lines if self.expanded else self._lines[-NOTICE_LINES:]
         return sum(guess_rows(one.text, width) + (guess_rows(one.hint, width) if one.hint else 0) for one in lines)
 

@@ -23,6 +23,7 @@ _ADVICE = {
 
 
 def outcome_notice(message: AssistantMessage) -> Notice | None:
+    """The notice about how an answer ended; None if it ended as usual."""
     match message.stop_reason:
         case StopReason.ERROR:
             hint = _ADVICE.get(message.error_kind or "", _AGAIN)

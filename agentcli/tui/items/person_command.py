@@ -1,4 +1,4 @@
-"""A command that the person ran themselves: `!` tells the model, `!!` does not."""
+"""A shell command of the user, as a panel like that of a tool call."""
 
 from agentcli.agent.messages import BashExecutionMessage
 from agentcli.tui.items.tool_panel import ToolPanel

@@ -1,4 +1,4 @@
-"""A summary that stands for a part of the conversation: a line of what it is, and its text when it is unfolded."""
+"""A summary in place of a part of the conversation: a title, and the text when it is unfolded."""
 
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Foldable, guess_rows
@@ -10,9 +10,11 @@ _GUTTER = "  │ "
 
 
 class Summary(Foldable):
-    """Args:
-    title: what was summarised.
-    text: Markdown.
+    """A summary.
+
+    Args:
+        title: what was summarised.
+        text: Markdown.
     """
 
     def __init__(self, title: str, text: str) -> None:
@@ -21,6 +23,7 @@ class Summary(Foldable):
         self.text = text
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
+        """The rows for a width in cells."""
         dim = palette[Tone.DIM]
         rows = wrapped([(self.title, palette[Tone.STRONG])], width, first=[("≡ ", dim)])
         self.title_rows = len(rows)
@@ -35,6 +38,7 @@ class Summary(Foldable):
         return [*rows, row([(_GUTTER, dim), (first, palette[Tone.QUOTE]), (more, dim)], width)]
 
     def guess(self, width: int) -> int:
+        """The estimated number of rows."""
         return 1 + (guess_rows(self.text, width) if self.expanded else 1)
 
 
@@ -48,10 +52,14 @@ _WHY = {
 def compaction_summary(
     text: str, tokens_before: int = 0, tokens_after: int = 0, reason: str = "", message_count: int = 0
 ) -> Summary:
-    """Args:
-    tokens_before: of the context; 0 is not known. So is `tokens_after`, which is an estimate.
-    reason: why, as the events of a compaction call it.
-    message_count: how many messages were summarised; 0 is not known.
+    """The item of a compaction.
+
+    Args:
+        text: the summary, Markdown.
+        tokens_before: of the context; 0 if not known.
+        tokens_after: of the context, an estimate; 0 if not known.
+        reason: as the events of a compaction name it.
+        message_count: how many messages were summarised; 0 if not known.
     """
     after = f" → {tokens_after:,}" if tokens_after else ""
     tokens = f" ({tokens_before:,}{after} tokens)" if tokens_before else ""
@@ -62,4 +70,5 @@ def compaction_summary(
 
 
 def branch_summary(text: str) -> Summary:
+    """The item of a summary of another branch."""
     return Summary("another branch of this conversation, summarised", text)

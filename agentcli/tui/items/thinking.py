@@ -1,4 +1,4 @@
-"""What the model thinks, folded to one row."""
+"""The model's thinking, folded to one row."""
 
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Fold, Foldable, guess_rows
@@ -7,7 +7,7 @@ from agentcli.tui.painting.rows import Row, row, wrapped
 
 
 class Thinking(Foldable):
-    """While it grows its last line is shown, afterwards its first; unfolded, all of it.
+    """While it streams its last line is shown, afterwards its first; unfolded, all of it.
 
     Unfolded, only what came since the last whole line is laid out again.
     """
@@ -26,19 +26,23 @@ class Thinking(Foldable):
 
     @property
     def text(self) -> str:
+        """The text."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0]
 
     def append(self, delta: str) -> None:
+        """Add a delta."""
         self._pieces.append(delta)
         self._growing = True
 
     def finish(self) -> None:
+        """Note that the text is complete."""
         self._growing = False
         self._layout, self._settled = None, []
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
+        """The rows for a width in cells."""
         text = self.text
         if self.expanded and not self.redacted and text.strip():
             return [self._head("", "", width, palette), *self._whole(text, width, palette)]
@@ -53,6 +57,7 @@ class Thinking(Foldable):
         return [self._head(lines[0], more, width, palette)]
 
     def guess(self, width: int) -> int:
+        """The estimated number of rows."""
         if self.expanded:
             return 1 + guess_rows(self.text, width)
         return 0 if self.hidden else 1

@@ -1,4 +1,4 @@
-"""A tool call: what is called, how it stands, how long it takes, and what comes of it."""
+"""A tool call: its name and arguments, state, duration and result."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -25,6 +25,8 @@ _LINE_CHARS = 2_000
 
 
 class CallState(StrEnum):
+    """How far a call is."""
+
     WRITING = "writing"
     """The model writes its arguments."""
     WAITING = "waiting"
@@ -43,10 +45,13 @@ _MARKS = {
 
 
 class ToolPanel(Foldable):
-    """Args:
-    name: of the tool.
-    label: what stands in place of the name.
-    note: more of the title.
+    """A tool call.
+
+    Args:
+        name: of the tool.
+        arguments: of the call, as far as they are known.
+        label: shown in place of the name.
+        note: shown after the title.
     """
 
     def __init__(
@@ -67,33 +72,42 @@ class ToolPanel(Foldable):
 
     @property
     def is_over(self) -> bool:
+        """Whether the call has ended."""
         return self.state in (CallState.DONE, CallState.FAILED)
 
     def write(self, delta: str) -> None:
-        """More of the arguments has come."""
+        """Count a delta of the arguments."""
         self.written += len(delta)
 
     def set_arguments(self, arguments: Mapping[str, Any]) -> None:
+        """Show the arguments, which are complete."""
         self.call = Call(self.call.name, arguments)
         if self.state is CallState.WRITING:
             self.state = CallState.WAITING
 
     def start(self, now: float) -> None:
+        """Note that the call runs. `now` is of the monotonic clock, in seconds."""
         self.state = CallState.RUNNING
         self._started = now
 
     def tick(self, now: float) -> None:
-        """Let the clock go on, in whole seconds."""
+        """Update the running time, in whole seconds."""
         if self._started is not None and not self.is_over:
             self.seconds = float(int(now - self._started))
 
     def update(self, text: str, details: Any) -> None:
+        """Show live output."""
         if not self.is_over:
             self.text, self.details = text, details
 
     def finish(self, text: str, details: Any, is_error: bool, now: float | None = None) -> None:
-        """Args:
-        now: of the clock that `start` had; None if nobody saw it run.
+        """Show the result.
+
+        Args:
+            text: the result as the model reads it.
+            details: the result's details.
+            is_error: whether the call failed.
+            now: of the clock that `start` had; None if the call was not seen running.
         """
         self.state = CallState.FAILED if is_error else CallState.DONE
         self.text, self.details = text, details
@@ -103,6 +117,7 @@ class ToolPanel(Foldable):
             self.seconds = milliseconds / 1000
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
+        """The rows for a width in cells."""
         mark, tone = _MARKS[self.state]
         first, feed, rest = title(self.call, self.expanded).partition("\n")
         head: list[Run] = [
@@ -120,6 +135,7 @@ class ToolPanel(Foldable):
         return rows
 
     def guess(self, width: int) -> int:
+        """The estimated number of rows."""
         if self.state is CallState.DONE and self.call.is_quiet and not self.expanded:
             return 2
         shown = self._diff() or self.text

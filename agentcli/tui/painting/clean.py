@@ -1,8 +1,8 @@
-"""The border: text from models, tools, files and persons on its way to the screen, without what a terminal would obey.
+"""Cleaning: text from models, tools, files and the user without what a terminal would obey.
 
 Textual filters neither markup nor escape sequences. Every string that is shown goes through `clean`, at the latest in
-`tui.rows`, which is the only maker of what the transcript paints. A sequence never reaches over the end of a line, so
-whole lines may be cleaned one after the other. What a person writes goes through `typed`, and is sent as it is.
+`tui.painting.rows`, which makes all rows of the transcript. A sequence never reaches over the end of a line, so whole
+lines may be cleaned one after the other. What the user writes goes through `typed`, and is sent as it is.
 """
 
 import re
@@ -28,10 +28,10 @@ TAB_SIZE = 4
 
 
 def clean(text: str) -> str:
-    """`text` without escape sequences, control characters (but tab and LF) and half characters.
+    """Remove escape sequences, control characters (but tab and LF) and lone surrogates from a text.
 
-    Line ends become LF. A sequence that has no end on its line loses its first characters, and its text stays. What
-    nobody would see is written out, as `agent.text.marked` does.
+    Line ends become LF. A sequence that has no end on its line loses its first characters, and its text stays.
+    Invisible characters are written out, as `agent.text.marked` does.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -39,9 +39,9 @@ def clean(text: str) -> str:
 
 
 def typed(text: str) -> str:
-    """`text` as a person means it: without what a terminal would obey, but with joiners, soft hyphens and the like.
+    """Clean a text of the user: what a terminal would obey is removed, joiners, soft hyphens and the like stay.
 
-    Only what no keyboard has is written out: marks that reorder or hide what stands in a pasted text.
+    Only characters that no keyboard has are written out: marks that reorder or hide parts of a pasted text.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -57,13 +57,13 @@ def _obeyed_by_none(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """`clean` text with its tabs as spaces, as rows need it."""
+    """Clean a text and replace its tabs by spaces, as rows need it."""
     text = clean(text)
     return text.expandtabs(TAB_SIZE) if "\t" in text else text
 
 
 def shown_pieces(texts: Sequence[str]) -> list[str]:
-    """Each of the pieces of a text as `shown`. What joins two characters may stand in another piece than they do."""
+    """Each piece of a text as `shown`. A joiner may be in another piece than the characters it joins."""
     if len(texts) == 1 or all(text.isascii() for text in texts):
         return [shown(text) for text in texts]
     texts = [_obeyed_by_none(text) for text in texts]

@@ -1,4 +1,4 @@
-"""GrowingMarkdown: a text that streams in, of which only the last block is laid out again."""
+"""GrowingMarkdown: Markdown that streams in, of which only the last block is laid out again."""
 
 from agentcli.tui.colors.palette import Palette
 from agentcli.tui.painting.clean import shown
@@ -7,7 +7,7 @@ from agentcli.tui.painting.rows import Row, row
 
 
 class GrowingMarkdown:
-    """Rows of a text that grows. They are those of `markdown_rows` on the same text, whatever its pieces were.
+    """Rows of a text that grows: those of `markdown_rows` for the same text, whatever its deltas were.
 
     A block is settled once a whole line of the next one is there: no text that follows can change it any more.
     """
@@ -25,16 +25,18 @@ class GrowingMarkdown:
 
     @property
     def text(self) -> str:
-        """All of it, as it came."""
+        """The whole text, as received."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
     def append(self, delta: str) -> None:
+        """Add a delta."""
         self._pieces.append(delta)
         self._add(delta)
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
+        """The rows for a width in cells."""
         if self._layout != (width, palette):
             self._layout = (width, palette)
             self._settled, self._last = [], None
@@ -62,7 +64,7 @@ class GrowingMarkdown:
         self._partial = tail
 
     def _settled_count(self, blocks: list[Block]) -> int:
-        """How many blocks nothing can change any more."""
+        """How many blocks cannot change any more."""
         count = max(len(blocks) - 1, 0)
         while count and not self._can_begin(blocks[count].first_line):
             count -= 1
@@ -75,6 +77,6 @@ class GrowingMarkdown:
     def _block_rows(
         self, block: Block, before: Block | None, width: int, palette: Palette, *, grows: bool = False
     ) -> list[Row]:
-        """The block's rows, after an empty one where that belongs."""
+        """The block's rows, with an empty row before them where one belongs."""
         gap = [row((), width)] if before is not None and not block.goes_on(before) else []
         return [*gap, *block_rows(block, width, palette, grows=grows)]

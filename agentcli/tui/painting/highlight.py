@@ -15,7 +15,7 @@ MAX_CHARS = 20_000
 
 @lru_cache(maxsize=16)
 def highlighted(code: str, language: str, palette: Palette) -> tuple[Run, ...]:
-    """The code as runs; plain if the language is not known. The last results are kept: a block is asked for twice."""
+    """The code as runs; plain if the language is not known. The last results are cached: blocks are painted twice."""
     if not language or len(code) > MAX_CHARS or (lexer := _lexer(language)) is None:
         return ((code, palette[Tone.BLOCK]),)
     runs = [(text, palette[_tone(str(kind))]) for kind, text in lexer.get_tokens(code)]
@@ -37,7 +37,7 @@ def _lexer(language: str) -> "Lexer | None":
 
 @lru_cache(maxsize=256)
 def _tone(kind: str) -> Tone:
-    """How a kind of token (`Token.Literal.String.Doc`) looks."""
+    """The style of a kind of token (`Token.Literal.String.Doc`)."""
     for part, tone in _TONES:
         if kind.startswith(part):
             return tone

@@ -1,7 +1,7 @@
-"""ItemStack: the items of the transcript one under the other. Which rows each has, and where it begins.
+"""ItemStack: the items of the transcript one below the other: which rows each has, and where it begins.
 
-Items are laid out when they come into view; until then a guess stands for their height. An empty row follows each item
-that has rows. Changes of heights count once `sum` was called for the first of the changed items.
+Items are laid out when they come into view; until then their height is a guess. An empty row follows each item that
+has rows. Changes of heights take effect when `sum` was called for the first of the changed items.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,6 +18,8 @@ KEPT_ROWS = 2_000
 
 
 class ItemStack:
+    """Items, their rows and their positions."""
+
     def __init__(self) -> None:
         self.items: list[Item] = []
         self.heights: list[int] = []
@@ -34,12 +36,15 @@ class ItemStack:
 
     @property
     def height(self) -> int:
+        """Rows of all items."""
         return self.starts[-1]
 
     def place_of(self, item: Item) -> int:
+        """The index of an item."""
         return self._places[item]
 
     def append(self, item: Item) -> None:
+        """Add an item at the end."""
         place = len(self.items)
         self._places[item] = place
         if isinstance(item, UserText):
@@ -49,6 +54,7 @@ class ItemStack:
         self.starts.append(self.starts[-1] + self.heights[-1])
 
     def clear(self) -> None:
+        """Remove all items."""
         self.items.clear()
         self.heights.clear()
         self.starts = [0]
@@ -57,11 +63,12 @@ class ItemStack:
         self._rows.clear()
 
     def set_palette(self, palette: Palette) -> None:
+        """Forget all rows, as the styles have changed."""
         self.palette = palette
         self._rows.clear()
 
     def set_width(self, width: int) -> None:
-        """In cells. Every height is a guess again."""
+        """Set the width in cells. Every height is a guess again."""
         self.width = width
         self._rows.clear()
         self.heights = [item.guess(max(width, 1)) + 1 for item in self.items]
@@ -70,11 +77,11 @@ class ItemStack:
     # Heights
 
     def known_rows(self, place: int) -> list[Row] | None:
-        """The rows of an item, if they are there."""
+        """The rows of an item, if they are cached."""
         return self._rows.get(place)
 
     def rows(self, place: int) -> list[Row]:
-        """The rows of an item, which fixes its height."""
+        """The rows of an item. Its height is exact afterwards."""
         rows = self._rows.get(place)
         if rows is None:
             rows = self.items[place].rows(self.width, self.palette)
@@ -85,7 +92,7 @@ class ItemStack:
         return rows
 
     def unlearn(self, place: int) -> list[Row]:
-        """Forget an item's rows, and return them if they were there. Its height stays until it is laid out."""
+        """Forget an item's rows, and return them if they were cached. Its height stays until it is laid out."""
         return self._rows.pop(place, [])
 
     def guess(self, place: int) -> None:
@@ -101,9 +108,9 @@ class ItemStack:
         self.starts[place:] = accumulate(self.heights[place:], initial=self.starts[place])
 
     def lay_out(self, top: int, height: int) -> int:
-        """Have the exact rows of so many rows from `top` on. Returns where the top row is now, as far as there is one.
+        """Compute the exact rows from `top` on, `height` of them. Returns where the top row is now.
 
-        What is above keeps its guessed heights, so the top row stays what it is.
+        What is above keeps its guessed heights, so the top row stays the same.
         """
         while True:
             top = self._lay_out_from(top, height)
@@ -126,7 +133,7 @@ class ItemStack:
         return top
 
     def lay_out_end(self, height: int) -> None:
-        """Have the exact rows of the last so many rows."""
+        """Compute the exact rows of the last `height` rows."""
         place = len(self.items)
         lowest = place
         while place > 0 and height > 0:
@@ -139,7 +146,7 @@ class ItemStack:
             self.sum(lowest)
 
     def trim(self, top: int, bottom: int) -> None:
-        """Let go of rows that were not looked at lately and are not between these two."""
+        """Forget rows that were not used lately and are not between these two."""
         kept = sum(map(len, self._rows.values()))
         while kept > KEPT_ROWS and len(self._rows) > 1:
             place = next(iter(self._rows))
@@ -161,7 +168,7 @@ class ItemStack:
         return rows[number] if 0 <= number < len(rows) else None
 
     def first_from(self, top: int, height: int) -> int:
-        """The first item that begins within so many rows from `top` on; if none does, the one that fills them."""
+        """The first item that begins within `height` rows from `top` on; if none does, the one that fills them."""
         place = max(min(bisect_left(self.starts, top), len(self.items) - 1), 0)
         return place - 1 if place > 0 and self.starts[place] >= top + height else place
 

@@ -1,6 +1,6 @@
-"""List rows: one row of a list, as a strip that is cut with an ellipsis, and the marks in it.
+"""List rows: one row of a list, cut with an ellipsis, and the marks in it.
 
-A place in a list is told without colour: `MARK` stands before the row that is chosen.
+Colour is never the only sign: `MARK` stands before the chosen row.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -21,7 +21,7 @@ TWO_COLUMNS = 36
 
 
 def fit(runs: Sequence[Run], width: int, fill: Style) -> Strip:
-    """One row of exactly `width` cells; what has no room ends in an ellipsis."""
+    """One row of exactly `width` cells; what does not fit ends in an ellipsis."""
     runs = [(text.replace("\n", " "), style) for text, style in shown_runs(runs)]
     if sum(cell_len(text) for text, _ in runs) <= width or width < 2:
         return row(runs, width, fill)
@@ -32,9 +32,13 @@ def fit(runs: Sequence[Run], width: int, fill: Style) -> Strip:
 
 
 def two_columns(left: Sequence[Run], right: Sequence[Run], width: int, fill: Style, column: int | None = None) -> Strip:
-    """A row of `width` cells with something beside what matters.
+    """A row of `width` cells with two columns.
 
     Args:
+        left: the first column, which is kept longest.
+        right: the second column.
+        width: in cells.
+        fill: style of the padding.
         column: where the second one begins; None puts it at the right end.
     """
     needed = sum(cell_len(text) for text, _ in shown_runs(right))
@@ -61,6 +65,6 @@ def parts(text: str, places: Collection[int]) -> Iterator[tuple[str, bool]]:
 
 
 def lit(strip: Strip, palette: Palette) -> Strip:
-    """The row that is chosen. Its colours are beside the mark, not instead of it."""
+    """The chosen row, highlighted in addition to its mark."""
     back = Style(bgcolor=palette[Tone.BLOCK].bgcolor, bold=True)
     return Strip([Segment(text, (style or Style()) + back) for text, style, _ in strip], strip.cell_length)

@@ -1,8 +1,8 @@
-"""Markdown: a model's text as rows, whole or while it grows.
+"""Markdown: a model's text as rows, complete or still growing.
 
 markdown-it-py parses; nothing in the text is markup for Textual. Blocks are laid out one by one with an empty row
-between; the items of a list follow each other without one, so that a block (or an item) can be laid out before the next
-has come. What reaches back over blocks, reference definitions for instance, is not looked for.
+between; the items of a list follow each other without one, so that a block (or an item) can be laid out before the
+next has come. References across blocks, such as link definitions, are not resolved.
 """
 
 from collections.abc import Sequence
@@ -29,6 +29,7 @@ _BULLETS = "•◦▪"
 
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
+    """The configured parser."""
     from markdown_it import MarkdownIt  # 20 ms
 
     # A reference definition would vanish from the screen, so it is text like any other.
@@ -39,6 +40,7 @@ class Block:
     """A piece of Markdown that is laid out by itself: a top-level block, or one item of a top-level list.
 
     Args:
+        tokens: of the parser.
         first_line: where it begins, in lines of the text that was parsed.
         number: of an item of a numbered list.
     """
@@ -51,7 +53,7 @@ class Block:
         self.number = number
 
     def goes_on(self, before: "Block | None") -> bool:
-        """Whether it is the next item of the list that `before` is an item of: no empty row between, and its number."""
+        """Whether it is the next item of the list that `before` is an item of. Sets its number then."""
         if before is None or not self.tokens[0].type.endswith("list_open"):
             return False
         first, last = self.tokens[0], before.tokens[0]
@@ -98,7 +100,10 @@ def block_rows(block: Block, width: int, palette: Palette, *, grows: bool = Fals
     """The rows of one block, without the empty row before it.
 
     Args:
-        grows: more of it may come: code that is not closed is not coloured yet, which costs too much for each delta.
+        block: what is laid out.
+        width: in cells.
+        palette: the styles.
+        grows: whether more may come: open code is not coloured yet, which is too slow for each delta.
     """
     layout = _Layout(palette, grows)
     if block.tokens[0].type.endswith("list_open"):

@@ -52,12 +52,7 @@ def request_rows(
     palette: Palette,
     keymap: Keymap = Keymap(),
 ) -> list[Row]:
-    """At least one row and at most `height`.
-
-    Args:
-        more: how many requests come after this one.
-        draft: whether Enter belongs to a draft.
-    """
+    """The rows of a permission request."""
     keys = _key_rows(request, stage, draft, width, palette, keymap)
     short = (_short_keys(request, stage, width, keymap), palette[Tone.WARNING])
     if height < 2:

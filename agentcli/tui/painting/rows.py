@@ -1,6 +1,6 @@
 """Rows: styled text, wrapped to a width and made into the strips that Textual paints.
 
-The only maker of strips for the transcript, and so the last place where text is cleaned.
+All strips of the transcript are made here, so this is the last place where text is cleaned.
 """
 
 import re
@@ -60,8 +60,10 @@ def wrapped(
     """Rows of at most `width` cells; line feeds in the runs begin a new one.
 
     Args:
-        first: what stands before the first row.
-        rest: what stands before the others; None is as much space as `first` takes.
+        runs: the text.
+        width: in cells.
+        first: what is put before the first row.
+        rest: what is put before the others; None is as much space as `first` takes.
         fill: pads each row to the width.
         keep_spaces: break anywhere and keep every space, for code and output.
     """
@@ -126,7 +128,7 @@ def _spans(text: str, room: int, keep_spaces: bool) -> list[tuple[int, int]]:
 
 
 def _folded(text: str, start: int, room: int) -> list[tuple[int, int]]:
-    """The rest of a text, broken wherever a row is full. A character wider than the row stands alone."""
+    """The rest of a text, broken wherever a row is full. A character wider than the row gets a row of its own."""
     spans: list[tuple[int, int]] = []
     for piece in chop_cells(text[start:], room):
         if piece:

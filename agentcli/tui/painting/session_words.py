@@ -1,4 +1,4 @@
-"""Session words: what lists call a session, and how old it is."""
+"""How lists show a session: its title and its age."""
 
 from agentcli.sessions.listing import SessionInfo
 from agentcli.tui.painting.clean import one_line
@@ -7,7 +7,7 @@ _AGES = ((365 * 86_400, "y"), (30 * 86_400, "mo"), (7 * 86_400, "w"), (86_400, "
 
 
 def session_title(info: SessionInfo) -> str:
-    """Its name, or what was said first, as one line."""
+    """Its name, or the first prompt, as one line."""
     return one_line(info.name or info.first_message) or "(empty)"
 
 

@@ -1,7 +1,7 @@
-"""TreeView: which entries of a session's tree are shown, in which order and how far to the right. Nothing in it paints.
+"""TreeView: which entries of a session's tree are shown, in which order and how far to the right. It paints nothing.
 
-An entry that is left out leaves its children to the nearest one above that is shown. Only where branches part does
-something move to the right, so a long conversation stays at the left. Everything takes time linear in the entries.
+An entry that is left out leaves its children to the nearest shown one above. Rows move to the right only at branches,
+so a long conversation stays at the left. Everything takes time linear in the entries.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from agentcli.sessions.tree import TreeLine
 
 
 class TreeFilter(StrEnum):
-    """What is shown. The value is how a person reads it."""
+    """Which entries are shown. The value is shown to the user."""
 
     DEFAULT = "conversation"
     NO_TOOLS = "no tools"
@@ -44,6 +44,8 @@ class Stem(Struct, frozen=True):
 
 
 class TreeRow(Struct):
+    """A shown entry."""
+
     line: TreeLine
     kind: EntryKind
     stem: Stem
@@ -57,14 +59,17 @@ class TreeRow(Struct):
 
     @property
     def id(self) -> str:
+        """Of the entry."""
         return self.line.head.id
 
 
 class TreeView:
-    """Args:
-    lines: the whole tree as `sessions.tree.tree_lines` gives it: parents first, a branch at a time.
-    kinds: by entry id.
-    labels: by entry id; what it holds counts at each `show`.
+    """The shown part of a tree.
+
+    Args:
+        lines: the whole tree as `sessions.tree.tree_lines` returns it: parents first, a branch at a time.
+        kinds: by entry id.
+        labels: by entry id; read again by each `show`.
     """
 
     def __init__(self, lines: Sequence[TreeLine], kinds: Mapping[str, EntryKind], labels: Mapping[str, str]) -> None:
@@ -77,11 +82,11 @@ class TreeView:
         self._row_of: dict[str, int] = {}
 
     def show(self, filter: TreeFilter, fits: Callable[[str], bool] | None = None) -> list[TreeRow]:
-        """Make the rows.
+        """Compute the rows.
 
         Args:
-            fits: whether the entry of an id is among what is searched; None searches nothing. A search looks into what
-                is folded.
+            filter: which kinds of entries.
+            fits: whether the entry of an id is among the searched; None shows all. Folded entries are searched too.
         """
         kept = [line for line in self.lines if self._is_kept(line, filter) and (fits is None or fits(line.head.id))]
         above, children = self._connect(kept)
@@ -113,7 +118,7 @@ class TreeView:
         )
 
     def _connect(self, kept: list[TreeLine]) -> tuple[dict[str, str | None], dict[str | None, list[str]]]:
-        """Of each entry that is kept the nearest one above, and of each its children but for marks."""
+        """For each kept entry the nearest one above, and for each its children other than marks."""
         is_kept = {line.head.id for line in kept}
         nearest: dict[str | None, str | None] = {None: None}
         above: dict[str, str | None] = {}
@@ -156,6 +161,7 @@ class TreeView:
         return None
 
     def can_fold(self, number: int) -> bool:
+        """Whether a row has something to fold."""
         row = self.rows[number]
         return row.starts and row.children > 0
 

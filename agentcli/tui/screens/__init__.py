@@ -1,4 +1,4 @@
-"""Screens: what is chosen, searched and read in a panel over the conversation. Each is imported when it is first used.
+"""Modal screens over the transcript: lists to choose from, the session's tree, the help. Imported when first used.
 
-A screen calls no provider, tool or storage: it gets data and callables, and gives back what was chosen.
+A screen calls no provider, tool or storage: it gets data and callables, and returns what was chosen.
 """

@@ -1,4 +1,4 @@
-"""HelpScreen: every action with its keys as they are now, and every command, to read and to search."""
+"""HelpScreen: every action with its present keys, and every command, to read and to search."""
 
 from collections.abc import Sequence
 
@@ -31,8 +31,12 @@ class _Line(Struct, frozen=True):
 
 
 class HelpScreen(ListScreen[None]):
-    """Args:
-    commands: those of templates, skills and extensions; the app's own are known.
+    """The help.
+
+    Args:
+        keymap: whose actions and keys are shown.
+        palette: the styles.
+        commands: those of templates, skills and extensions; the app's own are in the keymap.
     """
 
     preview_lines = 2
@@ -45,6 +49,7 @@ class HelpScreen(ListScreen[None]):
         self._lines: list[_Line] = []
 
     def place_list(self) -> None:
+        """Show the lines that fit the search."""
         query = Query(self.line.text)
         self._lines = []
         for line in self._all:
@@ -56,23 +61,28 @@ class HelpScreen(ListScreen[None]):
         self.list.show(len(self._lines))
 
     def is_heading(self, number: int) -> bool:
+        """Whether a row is a heading."""
         return not self._lines[number].left
 
     def choose(self) -> None:
+        """Close the screen."""
         self.dismiss(None)
 
     def counted(self) -> str:
+        """A hint in place of the count."""
         return "names in brackets are for [keys] in the config"
 
     def preview(self) -> str:
-        """What may have been cut."""
+        """The whole line, which may be cut in the list."""
         line = self._lines[self.list.chosen] if self.list.chosen is not None else None
         return f"{line.left}: {line.right}" if line is not None else ""
 
     def hints(self) -> Sequence[tuple[str, str]]:
+        """Keys for the last line."""
         return (("list_up", "up"), ("list_down", "down"), ("list_page_down", "on"), ("list_cancel", "close"))
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
+        """A row."""
         palette, line = self.palette, self._lines[number]
         text = palette[Tone.TEXT]
         if not line.left:

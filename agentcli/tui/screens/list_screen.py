@@ -1,7 +1,7 @@
-"""ListScreen: what the screens have in common: a title, a line to type in, a list, room for a preview, and the keys.
+"""ListScreen: what the screens share: a title, a line to type in, a list, a preview where there is room, and the keys.
 
-Nothing in it has the focus, so that every key comes to the screen and has its effect at once, in the order of the keys.
-What is no action goes into the line. A `Question` takes the line for as long as it is asked.
+No widget in it has the focus, so every key comes to the screen and takes effect at once, in order. Keys without an
+action go into the line. A `Question` takes the line for as long as it is open.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,13 @@ _NO_TEXT = ("alt+", "ctrl+", "super+")
 
 
 class Question:
-    """One line that is asked for. Enter gives it to `done`; Esc forgets it."""
+    """One line that is asked for.
+
+    Args:
+        prompt: shown before the line.
+        text: what is in the line at first.
+        done: called with the line on Enter. Esc closes the question.
+    """
 
     def __init__(self, prompt: str, text: str, done: Callable[[str], None]) -> None:
         self.prompt = prompt
@@ -49,14 +55,13 @@ class Question:
 
 
 class ListScreen(ModalScreen[T | None], inherit_bindings=False):
-    """Args:
-    title: what is listed.
-    keymap: which key does what.
-    palette: how things look, until the app's theme changes.
-    placeholder: what the empty line says.
+    """A screen with a list. Subclasses override the methods under "The list".
 
-    A screen overrides what is under "The list". `place_list` fills it, once the screen is there and when the line has
-    changed.
+    Args:
+        title: what is listed.
+        keymap: which key does what.
+        palette: the styles, until the app's theme changes.
+        placeholder: shown in the empty line.
     """
 
     PLACES: ClassVar[tuple[Where, ...]] = (Where.LIST,)
@@ -97,6 +102,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         self._foot = PaintedRows(self._paint_foot, id="foot")
 
     def compose(self) -> ComposeResult:
+        """The parts from top to bottom."""
         with Vertical(id="panel"):
             yield self._title
             yield self._line
@@ -105,6 +111,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
             yield self._foot
 
     def on_mount(self) -> None:
+        """Fill the list."""
         self.app.theme_changed_signal.subscribe(self, lambda theme: self._use_theme())
         self.place_list()
         self._renew()
@@ -113,6 +120,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         self.set_palette(Palette(self.app.get_css_variables()))
 
     def set_palette(self, palette: Palette) -> None:
+        """Paint with other styles."""
         self.palette = palette
         self._renew()
         self.list.refresh()
@@ -120,32 +128,33 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
     # The list
 
     def place_list(self) -> None:
-        """Show what the line leaves of the list."""
+        """Fill the list with what the line leaves of it. Called at the start and when the line has changed."""
         raise NotImplementedError
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
-        """A row, with `MARK` before the chosen one, which is lit too."""
+        """A row, with `MARK` before the chosen one, which is also highlighted."""
         raise NotImplementedError
 
     def choose(self) -> None:
-        """Enter, on the chosen row."""
+        """Act on the chosen row, after Enter."""
         raise NotImplementedError
 
     def handle_action(self, name: str) -> None:
-        """An action of the screen's own."""
+        """Do an action of the subclass."""
 
     def is_heading(self, number: int) -> bool:
+        """Whether a row cannot be chosen."""
         return False
 
     def moved(self) -> None:
-        """Another row may be the chosen one."""
+        """Note that another row may be the chosen one."""
 
     def counted(self) -> str:
         """How much is shown, for the title."""
         return str(self.list.count)
 
     def hints(self) -> Sequence[tuple[str, str]]:
-        """Actions and a word on each, what matters most first."""
+        """Actions and a word on each for the last line, the most important first."""
         return (("list_choose", "choose"), ("list_cancel", "close"))
 
     def preview(self) -> str:
@@ -153,12 +162,13 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         return ""
 
     def nothing(self) -> str:
-        """What stands there when nothing is listed."""
+        """What is shown when nothing is listed."""
         return "nothing fits"
 
     # Keys and the mouse
 
     async def on_key(self, event: events.Key) -> None:
+        """Do what the key means, or put its character into the line."""
         event.stop()
         event.prevent_default()
         if event.key == Keys.Ignore:
@@ -183,7 +193,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
                 self._typed(question.line, event)
 
     def _typed(self, line: LineEdit, event: events.Key) -> bool:
-        """Take a key into a line. Returns whether the text changed."""
+        """Apply a key to a line. Returns whether the text changed."""
         before = line.text
         if action := self.keymap.action(event.key, Where.EDITOR):
             line.act(action.name)
@@ -192,6 +202,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         return line.text != before
 
     async def on_paste(self, event: events.Paste) -> None:
+        """Put a paste into the line."""
         event.stop()
         event.prevent_default()
         self.clear_notice()
@@ -223,17 +234,18 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
                 self.handle_action(name)
 
     def on_row_list_clicked(self, message: RowList.Clicked) -> None:
+        """Choose by the second click on a row."""
         self.clear_notice()
         if message.again and self.list.chosen is not None:
             self.choose()
         self.changed()
 
     def ask(self, prompt: str, text: str, done: Callable[[str], None]) -> None:
-        """Have the line ask for something else than what to search."""
+        """Use the line for a question."""
         self.question = Question(prompt, text, done)
 
     def clear_notice(self) -> None:
-        """The next key, paste or click has come."""
+        """Remove the notice, as the next key, paste or click has come."""
         self.notice = ""
 
     def show_notice(self, text: str, tone: Tone = Tone.WARNING) -> None:
@@ -242,7 +254,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         self._renew()
 
     def changed(self) -> None:
-        """Bring to the screen what a key or the mouse has changed."""
+        """Paint what a key or the mouse has changed."""
         self.list.takes_clicks = self.question is None
         self.moved()
         self._renew()
@@ -250,6 +262,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
     # What it looks like
 
     def on_resize(self, event: events.Resize) -> None:
+        """Fit to the new size."""
         width, height = event.size
         framed = width >= FRAMED_COLUMNS and height >= FRAMED_ROWS
         self.set_class(not framed, "-tiny")
@@ -283,7 +296,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         return [fit(runs, width, palette[Tone.TEXT])]
 
     def _paint_preview(self, width: int) -> list[Strip]:
-        """Always as many rows, so that the list stays where it is."""
+        """Always the same number of rows, so that the list stays in its place."""
         palette = self.palette
         text = self.preview()[:PREVIEW_CHARACTERS]
         rows = wrapped([(text, palette[Tone.DIM])], width, fill=palette[Tone.TEXT])[: self.preview_lines]

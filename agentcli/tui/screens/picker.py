@@ -1,4 +1,4 @@
-"""Picker: one of several things, found by a few letters: models, thinking levels, themes, prompts, commands."""
+"""Picker: a list to choose one from, searched by a few letters: models, thinking levels, themes, prompts, commands."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -22,6 +22,8 @@ PREVIEW_LINES = 6
 
 
 class PickerRow(Struct, Generic[T], frozen=True):
+    """A choice."""
+
     value: T
     label: str
     """Shown as one line."""
@@ -34,7 +36,7 @@ class PickerRow(Struct, Generic[T], frozen=True):
 
 
 class _Line(Struct, frozen=True):
-    """What is drawn: a row with the letters that were found, or a heading."""
+    """A drawn line: a row with the letters that were found, or a heading."""
 
     row: int | None
     heading: str = ""
@@ -42,14 +44,18 @@ class _Line(Struct, frozen=True):
 
 
 class Picker(ListScreen[T]):
-    """The result is the value of the row.
+    """A list of choices. The result is the value of the chosen row.
 
     Args:
-        rows: what there is, in order; a search puts the best first.
-        current: the value that holds now: it is marked, and chosen at first.
+        title: what is listed.
+        rows: the choices, in order; a search puts the best first.
+        keymap: which key does what.
+        palette: the styles.
+        current: the value that is set now: it is marked, and chosen at first.
+        placeholder: shown in the empty line.
         on_highlight: called with the value of a row when it becomes the chosen one, but not for the first.
         preview: more about a value, shown if there is room.
-        empty: what is said when there is nothing to choose.
+        empty: shown when there is nothing to choose.
     """
 
     def __init__(
@@ -86,6 +92,7 @@ class Picker(ListScreen[T]):
         return self.rows[row] if row is not None else None
 
     def place_list(self) -> None:
+        """Show the rows that fit the search."""
         first = not self._lines and not self.line.text
         query = Query(self.line.text)
         self._lines = self._found(query) if query else self._grouped()
@@ -120,9 +127,11 @@ class Picker(ListScreen[T]):
         return row is not None and self.current is not None and self.rows[row].value == self.current
 
     def is_heading(self, number: int) -> bool:
+        """Whether a row is a heading."""
         return self._lines[number].row is None
 
     def moved(self) -> None:
+        """Report the newly chosen value."""
         row = self.chosen
         number = None if row is None or self.list.chosen is None else self._lines[self.list.chosen].row
         if row is None or number == self._highlighted:
@@ -132,16 +141,19 @@ class Picker(ListScreen[T]):
             self._on_highlight(row.value)
 
     def choose(self) -> None:
+        """Close with the chosen value."""
         if (row := self.chosen) is not None:
             self.dismiss(row.value)
 
     def counted(self) -> str:
+        """How many rows are shown, of how many."""
         found = sum(line.row is not None for line in self._lines)
         return f"{found} of {len(self.rows)}" if self.line.text else str(len(self.rows))
 
     # What it looks like
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
+        """A row."""
         palette, line = self.palette, self._lines[number]
         if line.row is None:
             return fit([(line.heading, palette[Tone.HEADING])], width, palette[Tone.TEXT])
@@ -154,8 +166,10 @@ class Picker(ListScreen[T]):
         return two_columns(left, [(detail, palette[Tone.DIM])], width, palette[Tone.TEXT], self._column)
 
     def preview(self) -> str:
+        """More about the chosen value."""
         row = self.chosen
         return self._preview_of(row.value) if row is not None and self._preview_of is not None else ""
 
     def nothing(self) -> str:
+        """What is shown without rows."""
         return "nothing fits" if self.rows else self._empty

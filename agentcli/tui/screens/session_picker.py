@@ -1,4 +1,4 @@
-"""SessionPicker: the sessions of this folder or of all, to go on with, to search, to rename and to delete.
+"""SessionPicker: the sessions of this directory or of all, to resume, to search, to rename and to delete.
 
 The list is read, and conversations are searched, in a thread; a newer search ends an older one after a few sessions.
 """
@@ -46,16 +46,20 @@ class _Found(Struct, frozen=True):
 
 
 class SessionPicker(ListScreen[Path]):
-    """The result is the session's file. What the callables raise of `AgentcliError` and `OSError` is shown.
+    """A list of sessions. The result is the chosen session's file.
+
+    Any `AgentcliError` or `OSError` that a callable raises is shown.
 
     Args:
-        load: the sessions of this folder, or of all (True), newest first. Called in a thread.
-        search: those of some sessions whose conversations hold a text. Called in a thread, for a few at a time.
-        rename: names a session; an empty name takes its name away.
+        load: the sessions of this directory, or of all (True), newest first. Called in a thread.
+        search: those of some sessions whose conversations contain a text. Called in a thread, for a few at a time.
+        rename: names a session; an empty name removes its name.
         delete: deletes a session. Returns whether it went to the trash.
-        folder: "this folder".
-        open_path: the file of the session that is open, which cannot be deleted.
-        all_folders: whether those of all folders are shown at first.
+        folder: this directory.
+        keymap: which key does what.
+        palette: the styles.
+        open_path: the file of the open session, which cannot be deleted.
+        all_folders: whether those of all directories are shown at first.
     """
 
     PLACES: ClassVar[tuple[Where, ...]] = (Where.SESSIONS, Where.LIST)
@@ -91,10 +95,12 @@ class SessionPicker(ListScreen[Path]):
         self._failed = False
 
     def on_mount(self) -> None:
+        """Start reading the list."""
         self._read()
 
     @property
     def chosen(self) -> SessionInfo | None:
+        """The session that Enter would choose."""
         number = self.list.chosen
         return self._found[number].info if number is not None and number < len(self._found) else None
 
@@ -117,7 +123,7 @@ class SessionPicker(ListScreen[Path]):
         self.changed()
 
     def place_list(self) -> None:
-        """Show what the line leaves of the list; search the conversations if that is nothing."""
+        """Show the sessions that fit the line; search the conversations if there are none."""
         self.workers.cancel_group(self, "search")
         self._searching = ""
         query = self.line.text.strip()
@@ -156,10 +162,12 @@ class SessionPicker(ListScreen[Path]):
     # Keys
 
     def clear_notice(self) -> None:
+        """Remove the notice, and the question whether to delete."""
         super().clear_notice()
         self._confirmed, self._to_delete = self._to_delete, None
 
     def handle_action(self, name: str) -> None:
+        """Change the scope, rename or delete."""
         if name == "sessions_scope":
             self.all_folders = not self.all_folders
             self._read()
@@ -177,6 +185,7 @@ class SessionPicker(ListScreen[Path]):
             self.show_notice(f"delete “{session_title(info)}”? {key} again deletes it, any other key keeps it")
 
     def choose(self) -> None:
+        """Close with the chosen session's file."""
         if (info := self.chosen) is not None:
             self.dismiss(info.path)
 
@@ -210,12 +219,14 @@ class SessionPicker(ListScreen[Path]):
     # What it looks like
 
     def counted(self) -> str:
+        """How many sessions are shown, of how many."""
         if self._infos is None:
             return "…"
         count = len(self._infos)
         return self._searching or (f"{len(self._found)} of {count}" if self.line.text else str(count))
 
     def hints(self) -> Sequence[tuple[str, str]]:
+        """Keys for the last line."""
         return (
             ("list_choose", "go on with it"),
             ("sessions_scope", "this folder" if self.all_folders else "all folders"),
@@ -225,6 +236,7 @@ class SessionPicker(ListScreen[Path]):
         )
 
     def nothing(self) -> str:
+        """Why nothing is listed."""
         if self._infos is None:
             return "…"
         if self._failed:
@@ -235,6 +247,7 @@ class SessionPicker(ListScreen[Path]):
         return f"there is no session{more}"
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
+        """A row."""
         palette, found = self.palette, self._found[number]
         info = found.info
         text, dim = palette[Tone.TEXT], palette[Tone.DIM]

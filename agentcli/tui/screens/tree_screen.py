@@ -39,6 +39,8 @@ _TONES = {
 
 
 class TreeDeed(StrEnum):
+    """What to do with the chosen entry."""
+
     GO_TO = "go_to"
     FORK = "fork"
     SUMMARIZE = "summarize"
@@ -46,6 +48,8 @@ class TreeDeed(StrEnum):
 
 
 class TreeChoice(Struct, frozen=True):
+    """The result of the screen."""
+
     entry_id: str
     what: TreeDeed
     instructions: str = ""
@@ -53,12 +57,16 @@ class TreeChoice(Struct, frozen=True):
 
 
 class TreeScreen(ListScreen[TreeChoice]):
-    """Args:
-    lines: `tree_lines(storage, everything=True)`.
-    read: `storage.get_some`: entries by their ids, in order.
-    labels: by entry id; looked at again after each `label`.
-    label: labels an entry; None takes its label away. What it raises of `AgentcliError` is shown.
-    title: what the session is called.
+    """The tree of a session. The result is an entry, and what to do with it.
+
+    Args:
+        lines: `tree_lines(storage, everything=True)`.
+        read: `storage.get_some`: entries by their ids, in order.
+        labels: by entry id; read again after each `label`.
+        label: labels an entry; None removes its label. An `AgentcliError` that it raises is shown.
+        keymap: which key does what.
+        palette: the styles.
+        title: the session's name.
     """
 
     PLACES: ClassVar[tuple[Where, ...]] = (Where.TREE, Where.LIST)
@@ -89,12 +97,14 @@ class TreeScreen(ListScreen[TreeChoice]):
 
     @property
     def chosen(self) -> TreeRow | None:
+        """The row that Enter would choose."""
         number = self.list.chosen
         return self.view.rows[number] if number is not None and number < len(self.view.rows) else None
 
     # The list
 
     def place_list(self) -> None:
+        """Show the entries that pass the filter and fit the search."""
         before = self.chosen.id if self.chosen else self._leaf
         rows = self.view.show(self.filter, self._fits(Query(self.line.text)))
         at = self.view.nearest(before)
@@ -113,6 +123,7 @@ class TreeScreen(ListScreen[TreeChoice]):
         return lambda id: all(word in texts[id] or word in labels.get(id, "").lower() for word in query.words)
 
     def handle_action(self, name: str) -> None:
+        """Filter, fold, label, fork or summarise."""
         number, row = self.list.chosen, self.chosen
         if name == "tree_filter":
             self._next_filter()
@@ -133,6 +144,7 @@ class TreeScreen(ListScreen[TreeChoice]):
                 self.ask("What matters", "", lambda text: self._summarize(row.id, text))
 
     def choose(self) -> None:
+        """Close with the chosen entry, to go there."""
         if (row := self.chosen) is not None:
             self.dismiss(TreeChoice(row.id, TreeDeed.GO_TO))
 
@@ -161,9 +173,11 @@ class TreeScreen(ListScreen[TreeChoice]):
     # What it looks like
 
     def counted(self) -> str:
+        """The filter, and how many entries are shown, of how many."""
         return f"{self.filter} · {self.list.count} of {len(self.view.lines)}"
 
     def hints(self) -> Sequence[tuple[str, str]]:
+        """Keys for the last line."""
         return (
             ("list_choose", "go"),
             ("tree_filter", "filter"),
@@ -175,11 +189,13 @@ class TreeScreen(ListScreen[TreeChoice]):
         )
 
     def nothing(self) -> str:
+        """Why nothing is listed."""
         if not self.view.lines:
             return "nothing was said yet"
         return f"nothing fits ({self.filter}); {self.keymap.shown('tree_filter')} shows more or less"
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
+        """A row."""
         palette, row = self.palette, self.view.rows[number]
         dim, text = palette[Tone.DIM], palette[Tone.TEXT]
         runs: list[Run] = [(MARK if chosen else NO_MARK, text), (_gutter(row, max(width // 6, 1)), dim)]
@@ -208,13 +224,14 @@ class TreeScreen(ListScreen[TreeChoice]):
         return self._texts[id]
 
     def preview(self) -> str:
+        """The text of the chosen entry."""
         row = self.chosen
         entry = next(iter(self._read([row.id])), None) if row is not None else None
         return "" if entry is None else entry.text().strip() or entry.describe()
 
 
 def _gutter(row: TreeRow, levels: int) -> str:
-    """The lines of the branches that a row is in: of so many levels, those next to it."""
+    """The lines of the branches that a row is in, of at most so many levels, the nearest ones."""
     parts: list[str] = []
     stem: Stem | None = row.stem
     starts = row.starts

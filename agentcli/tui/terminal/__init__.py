@@ -1,1 +1,1 @@
-"""The terminal itself: bytes in and out, its modes, and every way to leave it."""
+"""The terminal: input and output, modes, and all ways in which the app ends."""

@@ -13,7 +13,7 @@ _LIGHT_COLORS = (7, *range(9, 16))
 
 
 class BackgroundReported(Message):
-    """The terminal has said what its background is."""
+    """The terminal has reported its background colour."""
 
     def __init__(self, is_light: bool) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ def background_by_environment(environment: Mapping[str, str]) -> bool | None:
 
 
 def background_of_answer(answer: str) -> bool | None:
-    """Whether the background is light by an answer: `rgb:ffff/ffff/ffff` or `rgba:…`; None if it says nothing of it."""
+    """Whether the background is light by an answer `rgb:ffff/ffff/ffff` or `rgba:…`; None if it is another."""
     if (match := _ANSWER.fullmatch(answer)) is None:
         return None
     red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in match.groups())

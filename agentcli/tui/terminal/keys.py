@@ -1,10 +1,10 @@
 """Keys: what a terminal sends for a key, where Textual's own reading of it is wrong or missing.
 
 - Alt+Enter without the kitty protocol is `ESC CR`.
-- xterm's modifyOtherKeys (`ESC [ 27 ; modifiers ; code ~`) is put into kitty's words (`ESC [ code ; modifiers u`).
-- In kitty's words: releases are nothing, alternates are dropped, and a printable key with no modifier but Shift or a
-  lock types its character.
-- A CSI sequence that is complete and means nothing is dropped, not typed.
+- xterm's modifyOtherKeys (`ESC [ 27 ; modifiers ; code ~`) is rewritten as kitty's (`ESC [ code ; modifiers u`).
+- In the kitty protocol releases are ignored, alternates are dropped, and a printable key with no modifier other than
+  Shift or a lock types its character.
+- A CSI sequence that is complete and unknown is dropped, not typed.
 """
 
 import re
@@ -30,7 +30,7 @@ _LOCKS_AND_SHIFT = 1 | 64 | 128
 
 
 def types_text(event: events.Key) -> bool:
-    """Whether a key puts its character into a text: also a joiner or a soft hyphen, which Python calls unprintable."""
+    """Whether a key types its character: also a joiner or a soft hyphen, which Python calls unprintable."""
     return event.is_printable or (event.character is not None and bool(typed(event.character).strip("\n\t")))
 
 
@@ -42,6 +42,7 @@ class KeyParser(SequenceParser):
     """Textual's parser, with the corrections that the module lists."""
 
     def sequence_to_keys(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        """Convert a sequence to key events, with the corrections that the module lists."""
         if sequence == "\x1b\r" or (alt and sequence == "\r"):
             yield events.Key(_Key.ALT_ENTER, None)
             return
@@ -72,7 +73,7 @@ def _means_nothing(sequence: str) -> bool:
 
 
 def _in_words_of_kitty(sequence: str) -> str | None:
-    """The sequence as Textual reads it right, or None for a key that was let go."""
+    """The sequence in the form that Textual reads correctly; None for the release of a key."""
     if match := _OTHER_KEYS.fullmatch(sequence):
         modifiers, code = match.groups()
         sequence = f"\x1b[{code};{modifiers}u"

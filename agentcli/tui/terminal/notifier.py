@@ -1,4 +1,4 @@
-"""Attention: the terminal's title, and a note when a long run has ended. Only our own text, clean, goes out here."""
+"""TerminalNotifier: the terminal's title, and a notification when a long run has ended. Only clean text is sent."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,10 @@ from agentcli.tui.status import Status
 
 
 class TerminalNotifier:
-    """Args:
-    write: takes bytes for the terminal.
+    """Sets the title and notifies.
+
+    Args:
+        write: sends bytes to the terminal.
     """
 
     def __init__(self, write: Callable[[str], None]) -> None:
@@ -20,7 +22,7 @@ class TerminalNotifier:
         """Seconds that a run has to take for its end to be worth a note."""
 
     def show(self, status: Status) -> None:
-        """Have the title say what is going on, and where."""
+        """Show the activity and the session in the title."""
         what = status.session or status.folder.rpartition("/")[2]
         working = status.activity not in ("", "ready")
         title = one_line(f"{'● ' if working else ''}agentcli · {what}", 80)
@@ -29,10 +31,11 @@ class TerminalNotifier:
             self._write(f"\x1b]2;{title}\x07")
 
     def again(self) -> None:
-        """The terminal was somebody else's meanwhile: the next `show` says it all again."""
+        """Send the title again with the next `show`, as another program had the terminal meanwhile."""
         self._title = ""
 
     def run_ended(self, seconds: float, status: Status) -> None:
+        """Notify of the end of a run that took so long."""
         if seconds < self.notify_after or self.notify is Notify.OFF:
             return
         if self.notify in (Notify.BELL, Notify.BOTH):

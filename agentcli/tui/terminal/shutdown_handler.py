@@ -1,4 +1,4 @@
-"""Leaving: the ways out that Textual does not know: signals end the app in order, an end that hangs is cut short."""
+"""ShutdownHandler: exits that Textual does not know: signals end the app in order, and an end that hangs is forced."""
 
 import asyncio
 import os
@@ -26,9 +26,11 @@ _PUT_BACK = (
 
 
 class ShutdownHandler:
-    """Args:
-    kill: ends every child process at once.
-    exit: ends the app, with an exit code.
+    """Ends the app on signals.
+
+    Args:
+        kill: kills every child process at once.
+        exit: ends the app, with an exit code.
     """
 
     def __init__(self, kill: Callable[[], None], exit: Callable[[int], None]) -> None:
@@ -47,7 +49,7 @@ class ShutdownHandler:
             loop.add_signal_handler(number, self.leave, 128 + number)
 
     def leave(self, code: int) -> None:
-        """End with this exit code, what runs first. The second call does not wait."""
+        """Kill the children and end with this exit code. A second call does not wait for an orderly end."""
         self._kill()
         if self._code is not None:
             self._cut_short()
@@ -58,12 +60,12 @@ class ShutdownHandler:
         self._exit(code)
 
     def done(self) -> None:
-        """The end is reached: nothing is left to watch over."""
+        """Note that the app has ended in order."""
         if self._watchdog is not None:
             self._watchdog.cancel()
 
     def _cut_short(self) -> None:
-        """Put the terminal back as well as can be, and be gone."""
+        """Restore the terminal as well as possible, and exit."""
         put_back()
         os._exit(self._code if self._code is not None else 1)
 
@@ -84,7 +86,7 @@ def put_back() -> None:
 
 
 def crash_report(error: BaseException) -> Text:
-    """What to print of a failure that nobody expected."""
+    """What is printed of an unexpected exception."""
     if isinstance(error, WorkerFailed):
         error = error.error
     return Text(clean("".join(traceback.format_exception(error))).rstrip())

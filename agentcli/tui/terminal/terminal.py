@@ -1,4 +1,4 @@
-"""Terminal: Textual's driver, which ends when its terminal is gone, takes pastes whole, and asks for the background."""
+"""Terminal: Textual's driver, which ends with its terminal, keeps pastes whole, and asks for the background."""
 
 import codecs
 import os
@@ -35,11 +35,14 @@ _ANSWER_SO_FAR = re.compile(r"\x1b\](?:\d{1,2}(?:;[rgba:/#;\da-fA-F]{0,40}\x1b?)
 
 
 class TerminalGone(Message):
-    """Nothing more can be read or written."""
+    """The terminal was closed: nothing more can be read or written."""
 
 
 class Terminal(PrivateDriver):
+    """The driver."""
+
     def start_application_mode(self) -> None:
+        """Set up the terminal, save its title and ask for its background."""
         super().start_application_mode()
         # Linux's own console knows no such question. Without a writer the process is in the background.
         if self.input_tty and self.has_writer and os.environ.get("TERM") != "linux":
@@ -49,10 +52,12 @@ class Terminal(PrivateDriver):
             self.write(KEEP_TITLE)
 
     def stop_application_mode(self) -> None:
+        """Restore the title and the terminal."""
         self.write(OLD_TITLE)
         super().stop_application_mode()
 
     def run_input_thread(self) -> None:
+        """Read input until the app ends or the terminal is closed."""
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         reader = Input(KeyParser())
         poll = select.poll()
@@ -77,10 +82,10 @@ class Terminal(PrivateDriver):
 
 
 class Input:
-    """From characters to messages: pastes and the terminal's answers are cut out before keys are read.
+    """Turns input into messages: pastes and the terminal's answers are cut out before keys are parsed.
 
-    What is pasted may hold the end of a paste. So what comes in one go with a paste, or right after it, is pasted too:
-    none of it is a key. A paste that has no end is over after a while, or with Esc or Ctrl+C.
+    A paste may contain the end marker of a paste. So what comes in one read with a paste, or right after it, is pasted
+    too: none of it is a key. A paste without an end marker ends after a while, or with Esc or Ctrl+C.
     """
 
     def __init__(self, parser: KeyParser) -> None:
@@ -100,7 +105,7 @@ class Input:
         """Whether what the parser or we hold back came in a burst."""
 
     def tick(self) -> Iterator[Message]:
-        """Nothing came for a while: what was held back is no marker."""
+        """Release what was held back, as nothing came for a while."""
         if self._paste is not None:
             if self._held == "\x1b" or time.monotonic() - self._paste_at >= PASTE_S:
                 yield from self._leave_paste()
@@ -120,6 +125,7 @@ class Input:
         yield from self._parser.tick()
 
     def feed(self, text: str) -> Iterator[Message]:
+        """Parse text that was read."""
         if self._paste is not None:
             is_alone = not self._held and time.monotonic() - self._paste_at >= BURST_GAP_S
             if is_alone and _LEAVES_PASTE.fullmatch(text):
@@ -134,7 +140,7 @@ class Input:
             self._burst_at = time.monotonic()
 
     def _leave_paste(self) -> Iterator[Message]:
-        """End a paste that has not ended. What has come of it is kept."""
+        """End a paste without an end marker. What has come of it is kept."""
         pasted, self._paste = "".join(self._paste or ()), None
         self._is_end_cut, self._held = self._held == "\x1b", ""
         yield events.Paste(pasted)
@@ -174,8 +180,11 @@ class Input:
         return not is_alone and now - self._held_at < ANSWER_S
 
     def _without_answers(self, text: str, is_all: bool) -> Iterator[Message]:
-        """Args:
-        is_all: nothing that comes later belongs to it.
+        """Cut the terminal's answers out of a text.
+
+        Args:
+            text: outside of pastes.
+            is_all: whether nothing that comes later belongs to it.
         """
         start = text.find(_OSC)
         while start >= 0:
@@ -210,7 +219,7 @@ class Input:
         self._is_rest_pasted = pasted
 
     def _is_burst(self, text: str) -> bool:
-        """Whether the text is the start of a burst, or goes on with one, or with a paste."""
+        """Whether the text starts a burst, or continues one, or a paste."""
         if not text or self._is_in_burst():
             return bool(text)
         if "\x1b" in text or len(text) < BURST or not _INNER_LINE_END.search(text):
