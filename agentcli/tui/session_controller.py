@@ -19,13 +19,13 @@ from agentcli.agent.errors import AgentcliError
 from agentcli.agent.messages import AgentMessage, CustomMessage, UserMessage, text_of
 from agentcli.agent.queues import PendingMessageQueue
 from agentcli.agent.threads import to_thread
+from agentcli.files.repository import git_directory, head_of, repository_root
 from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.tui.event_batcher import EventBatcher
-from agentcli.tui.git_branch import branch_of
 from agentcli.tui.spending import Spending, spent_before
 from agentcli.tui.status import Status, folder_name
 from agentcli.tui.transcript_presenter import HistoryReplaced, TranscriptPresenter
@@ -317,3 +317,22 @@ def _prepare(runtime: Runtime) -> None:
 def queued_text(message: AgentMessage) -> str:
     """The text of a queued message."""
     return text_of(message.content) if isinstance(message, UserMessage | CustomMessage) else ""
+
+
+def branch_of(folder: Path) -> str:
+    """The branch's name, the abbreviated commit without a branch, or nothing outside a repository.
+
+    Read from git's own files: running git would take 5 ms each time.
+    """
+    root = repository_root(folder)
+    directory = git_directory(root) if root is not None else None
+    try:
+        text = head_of(directory) if directory is not None else ""
+    except OSError:
+        # Removed meanwhile.
+        return ""
+    # A name with undecodable bytes cannot be printed as it is.
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
+    if text.startswith("ref: "):
+        return text.removeprefix("ref: ").removeprefix("refs/heads/")
+    return text[:8]

@@ -53,13 +53,11 @@ from agentcli.runtime.events import (
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.history import history_items
 from agentcli.tui.items.item import Item
-from agentcli.tui.items.notice import Notice, NoticeKind
-from agentcli.tui.items.outcome import outcome_notice
-from agentcli.tui.items.person_command import finish_command, person_command
+from agentcli.tui.items.notice import Notice, NoticeKind, outcome_notice
 from agentcli.tui.items.result import result_text
 from agentcli.tui.items.summary import compaction_summary
 from agentcli.tui.items.thinking import Thinking
-from agentcli.tui.items.tool_panel import ToolPanel
+from agentcli.tui.items.tool_panel import ToolPanel, finish_user_command, user_command
 from agentcli.tui.widgets.transcript import Transcript
 
 
@@ -206,7 +204,7 @@ class TranscriptPresenter:
         """Show a shell command of the user as it runs."""
         match event:
             case BashExecutionStartEvent(id, command, exclude_from_context):
-                self._commands[id] = panel = person_command(command, exclude_from_context)
+                self._commands[id] = panel = user_command(command, exclude_from_context)
                 panel.start(now)
                 self._add(panel)
                 return
@@ -217,7 +215,7 @@ class TranscriptPresenter:
             case BashExecutionEndEvent(id, message):
                 panel = self._commands.pop(id, None)
                 if panel is not None:
-                    finish_command(panel, message, now)
+                    finish_user_command(panel, message, now)
         if panel is not None:
             self.transcript.changed(panel)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentcli.files.repository import git_directory, repository_problems, repository_root
-from agentcli.tui.git_branch import branch_of
+from agentcli.tui.session_controller import branch_of
 from tests.files.repository import make_repository
 
 

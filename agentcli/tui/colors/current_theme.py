@@ -17,21 +17,21 @@ from agentcli.tui.terminal.background import background_by_environment
 DARK, LIGHT = "dark", "light"
 DEFAULT = f"{DARK}/{LIGHT}"
 POLL_S = 1.0
-"""Seconds between two looks at the file of the theme; it is read again when two of them agree."""
+"""Seconds between two checks of the theme's file; it is read again when two of them agree."""
 CSS = """
 Screen:ansi > .screen--selection { background: $background; color: $foreground; text-style: reverse; }
 Screen:ansi .text-area--placeholder { text-style: dim; }
 """
-"""What colours alone would tell, told by attributes where there are none but the terminal's, as under NO_COLOR."""
+"""Attributes in place of colours where there are only the terminal's own, as under NO_COLOR."""
 
 _NAME = "agentcli"
-"""What Textual calls our theme, whichever it is: its own names are looked up in style sheets."""
+"""The name of our theme in Textual, whichever it is: Textual's own names are looked up in style sheets."""
 
 Stamp = tuple[int, int, int]
 
 
 def without_color(environment: Mapping[str, str] = os.environ) -> bool | None:
-    """`App(ansi_color=…)`: under NO_COLOR the terminal's own two colours are used, else what the theme says."""
+    """`App(ansi_color=…)`: under NO_COLOR the terminal's own two colours are used, else the theme's."""
     return True if "NO_COLOR" in environment else None
 
 
@@ -49,13 +49,13 @@ class CurrentTheme:
         self._setting = setting or DEFAULT
         self._is_light = bool(background_by_environment(os.environ) if is_light is None else is_light)
         self._file: Path | None = None
-        """Where the theme is, or should be, if what is shown is only in place of it."""
+        """The file of the theme, also while a fallback is shown in its place."""
         self._stamp: Stamp | None = None
         """Of the file as it was read."""
         self._seen: Stamp | None = None
         """Of the file as it was seen last."""
         self.theme: Theme | None = None
-        """What is shown; None is Textual's own, for want of any file."""
+        """The shown theme; None is Textual's own, if no file could be read."""
 
     def start(self) -> list[str]:
         """Show what is set, before the app runs. Falls back to the default, and returns why."""
@@ -148,7 +148,7 @@ class CurrentTheme:
         if app.is_running:
             app.mutate_reactive(App.theme)
         else:
-            # What a switch does later, without parsing the style sheets twice.
+            # As a later switch does, without parsing the style sheets twice.
             app.mutate_reactive(App.ansi_color)
             app.stylesheet.set_variables(app.get_css_variables())
 

@@ -56,7 +56,7 @@ class Palette:
         background, foreground = colors["background"], colors["foreground"]
         if colors["surface"].a == 0:
             colors["surface"] = background
-        # ANSI themes name the terminal's own colours, which nobody can mix.
+        # ANSI themes name the terminal's own colours, which cannot be mixed.
         mixes = background.ansi is None and foreground.ansi is None
         colors["dim"] = background.blend(foreground, 0.6) if mixes else foreground
         for name in ("success", "error"):

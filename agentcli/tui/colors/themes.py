@@ -6,7 +6,7 @@ Names are cheap; a file is read when its theme is shown. `[colors]` needs six co
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from agentcli.config.paths import home
 from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml
 from agentcli.files.reading import read_bytes
 from agentcli.tui.colors.palette import Tone, back, front
+from agentcli.tui.did_you_mean import did_you_mean
 
 SUFFIX = ".toml"
 MAX_BYTES = 1 << 18
@@ -44,7 +45,7 @@ class Colors(Struct, frozen=True, kw_only=True):
     accent: str | None = None
     """Code in a line of text."""
     surface: str | None = None
-    """Behind blocks of code and what the person said."""
+    """Behind blocks of code and the user's prompts."""
     border: str | None = None
     """The frame of what has no focus."""
     selection: str | None = None
@@ -152,7 +153,9 @@ def path_of(name: str) -> Path:
         return own  # if it is no file, `read` says what it is
     known = available()
     if name not in known:
-        raise ConfigError(f"there is no theme {name!r}", hint=_nearest(name, known) or f"there are {', '.join(known)}")
+        raise ConfigError(
+            f"there is no theme {name!r}", hint=did_you_mean(name, known) or f"there are {', '.join(known)}"
+        )
     return known[name]
 
 
@@ -203,19 +206,11 @@ def _unknown_keys(table: dict[str, Any]) -> list[tuple[str, str]]:
     colors = table.get("colors")
     tables = {"": table, "colors.": colors if isinstance(colors, dict) else {}}
     return [
-        (f"{prefix}{key}", _nearest(key, known[prefix]))
+        (f"{prefix}{key}", did_you_mean(key, known[prefix]))
         for prefix, keys in tables.items()
         for key in keys
         if key not in known[prefix]
     ]
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    # difflib (3 ms) only when something is wrong.
-    import difflib
-
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]}?" if near else ""
 
 
 def _resolved(file: _File, refuse: Refuse) -> Colors:
@@ -237,7 +232,7 @@ def _is_color(value: str) -> bool:
 
 
 def _no_color(value: str, names: Collection[str]) -> str:
-    near = _nearest(value, (*ANSI_COLORS, *names))
+    near = did_you_mean(value, (*ANSI_COLORS, *names))
     meant = near or f"write #rrggbb, a colour of the terminal like ansi_red{', or a name from [vars]' if names else ''}"
     return f"{value!r} is no colour; {meant}"
 

@@ -1,10 +1,10 @@
 """Keymap: which key does what, and how keys are written."""
 
-import difflib
 import unicodedata
 from collections.abc import Mapping, Sequence
 
 from agentcli.tui.commands.actions import KEY_ACTIONS, Action, Command, Where
+from agentcli.tui.did_you_mean import did_you_mean
 
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
 _ALIASES = {
@@ -101,8 +101,7 @@ class Keymap:
         owners: dict[tuple[Where, str], str] = {}
         for name, written in changes.items():
             if name not in self._by_name:
-                near = difflib.get_close_matches(name, self._by_name, n=1)
-                hint = f"did you mean {near[0]}?" if near else "/help lists them"
+                hint = did_you_mean(name, self._by_name) or "/help lists them"
                 self.problems.append(f"[keys] {name}: there is no such action ({hint})")
                 continue
             keys: list[str] = []

@@ -1,6 +1,5 @@
 """Parses submitted texts that begin with `/` or `!` into calls."""
 
-import difflib
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -9,6 +8,7 @@ from msgspec import Struct
 
 from agentcli.tui.commands.actions import Command
 from agentcli.tui.commands.table import BY_NAME
+from agentcli.tui.did_you_mean import did_you_mean
 
 _CALL = re.compile(r"/(?P<name>[^\s/]+)(?:\s+(?P<argument>.*))?\s*\Z", re.S)
 _SHELL = re.compile(r"(?P<marks>!!?)\s*(?P<command>.*)\Z", re.S)
@@ -57,8 +57,7 @@ def call_of(text: str, others: Collection[str]) -> CommandCall | ShellCall | Unk
     if _is_path(name):
         return None
     names = [*others, *(each.name for each in BY_NAME.values() if isinstance(each, Command) and each.slash)]
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean /{near[0]}?" if near else "/help lists what there is"
+    hint = did_you_mean(name, names, "/") or "/help lists what there is"
     return UnknownCall(f"there is no /{name} ({hint}; a space before it sends it as text)")
 
 

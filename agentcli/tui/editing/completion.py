@@ -16,14 +16,14 @@ from agentcli.tui.painting.clean import one_line, typed
 
 MAX_SUGGESTIONS = 50
 MAX_WRITTEN = 4_096
-"""So many characters before the cursor are looked at: as long as a path can be."""
+"""At most so many characters before the cursor are read: the longest path."""
 RELOAD_S = 0.5
-"""While files are still being listed, what is found so far is shown anew so often."""
+"""Seconds between two updates of the suggestions while files are being listed."""
 
 _COMMAND = re.compile(r"/([^\s/]*)\Z")
 _ARGUMENT = re.compile(r"/([^\s/]+)\s+(.*)\Z")
 _MENTION = re.compile(r"""(?<![^\s(\[{<"'`\x80-\U0010ffff])@(?:"([^"]*)|'([^']*)|([^\s"'][^\s]*)?)\Z""")
-"""After a blank, an opening bracket or quote, or in a script that has no blanks; not in an address."""
+"""After whitespace, an opening bracket or quote, or in a script without spaces; not in an e-mail address."""
 _QUOTED = re.compile(r"""(?:^|(?<=\s))["']([^"']*)\Z""")
 _WORD = re.compile(r"(?:\\.|[^\s\\\"'`(\[{<])*\Z")
 _REST_OF_WORD = re.compile(r"[\w.:-]*")
@@ -47,12 +47,12 @@ class Written(Struct, frozen=True):
 
     kind: Kind
     text: str
-    """What is written, without quotes and escapes."""
+    """The text, without quotes and escapes."""
     start: int
     end: int
-    """What a suggestion replaces, as columns of the line."""
+    """The range that a suggestion replaces, in columns of the line."""
     command: str = ""
-    """Whose argument it is."""
+    """The command whose argument it is."""
     in_shell: bool = False
     """Whether a shell will read it."""
 
@@ -64,29 +64,29 @@ class Choice(Struct, frozen=True):
     """Without the slash."""
     description: str = ""
     hint: str = ""
-    """What it takes: `[instructions]`."""
+    """A hint for its argument: `[instructions]`."""
     label: str = ""
-    """What is shown and searched in place of the text, which is found too if it is written as it stands."""
+    """Shown and searched in place of the text, which is found too if it is written exactly."""
 
 
 Arguments = Mapping[str, Callable[[], Sequence[Choice] | Awaitable[Sequence[Choice]]]]
-"""For the name of a command what can be written after it, at once or awaited."""
+"""For the name of a command its possible arguments, at once or awaited."""
 
 
 class Suggestion(Struct, frozen=True):
     """A completion."""
 
     text: str
-    """What it puts in place of what was written."""
+    """The replacement."""
     label: str
     """As one line."""
     places: tuple[int, ...] = ()
     """In the label, of the letters that were written."""
     detail: str = ""
     back: int = 0
-    """So many characters before its end the cursor is put."""
+    """How many characters before its end the cursor is put."""
     path: str = ""
-    """If it is a file or a folder. That of a folder ends in `/`: completion goes on in it."""
+    """Of a file or directory. That of a directory ends in `/`: completion continues in it."""
 
     @property
     def goes_on(self) -> bool:
@@ -152,7 +152,7 @@ class Completer:
                 await self.files.wait(RELOAD_S)
                 found = await self.files.find(written, MAX_SUGGESTIONS)
         if (not found and "/" in written) or written.startswith("~"):
-            # Elsewhere, or what git ignores.
+            # Outside of the directory, or ignored by git.
             found = await _listed(written, self.files.cwd)
         return [_suggested(path, written, Kind.MENTION) for path in found[:MAX_SUGGESTIONS]]
 
@@ -201,7 +201,7 @@ def _path_query(line: str, cut: int, column: int, *, in_shell: bool) -> Written:
 def common_start(suggestions: Sequence[Suggestion], query: Written) -> str:
     """How far all suggestions agree, if that is further than what is written; else nothing."""
     paths = [suggestion.path for suggestion in suggestions]
-    common = os.path.commonprefix(paths)  # noqa: RUF071 (letters are meant, not folders)
+    common = os.path.commonprefix(paths)  # noqa: RUF071 (letters are meant, not directories)
     return common if len(common) > len(query.text) and common.startswith(query.text) else ""
 
 

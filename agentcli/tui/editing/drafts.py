@@ -21,7 +21,7 @@ from agentcli.sessions.ids import new_id
 from agentcli.sessions.storage.lock import SessionLock
 
 WRITE_AFTER_S = 0.5
-"""A change is on the disk so long after it was made, and what comes meanwhile with it."""
+"""Seconds from a change until it is saved, together with the changes made meanwhile."""
 SUFFIX = ".draft"
 MAX_BYTES = 64 << 20
 
@@ -87,17 +87,17 @@ class Drafts:
         try:
             lock = SessionLock(path)
         except SessionError:
-            return ""  # somebody is writing it
+            return ""  # another process has it
         except OSError as error:
             self.problem = f"the draft {path} cannot be taken: {error.strerror}"
             return ""
         if lock.other_owner is not None:
             lock.release()
-            return ""  # somebody seems to be writing it, and the file system has no locks to tell
+            return ""  # another process seems to have it; the file system has no locks to be sure
         try:
             text = read_bytes(path, MAX_BYTES).decode("utf-8", "replace")
         except FileNotFoundError:
-            text = ""  # it was sent in this moment
+            text = ""  # it was sent just now
         except OSError as error:
             self.problem = f"the draft {path} cannot be read: {error.strerror}"
             lock.release()

@@ -22,7 +22,7 @@ from agentcli.files.reading import FileProblem, read_bytes
 
 MAX_BYTES = 64 << 20
 POLL_S = 0.2
-"""So often it is looked whether the app ends, which ends the editor."""
+"""Seconds between two checks whether the app ends, which ends the editor."""
 
 
 async def edit_outside(app: App[Any], setting: str | None, text: str) -> str:
@@ -78,7 +78,7 @@ async def _run_in_terminal(app: App[Any], argv: list[str]) -> int:
 
 
 async def _run(app: App[Any], argv: list[str]) -> int:
-    # To take the terminal back from behind, or to end there, would stop us otherwise.
+    # Without this, taking the terminal back from the background would stop this process.
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
         process = await to_thread(subprocess.Popen, argv, process_group=0)

@@ -19,9 +19,9 @@ from agentcli.tui.editing.query import Query
 MAX_FILES = 100_000
 MAX_SECONDS = 10.0
 FRESH_S = 5.0
-"""A list that is older is made anew. Meanwhile the old one answers."""
+"""Seconds after which the list is made again. Meanwhile the old one is searched."""
 MAX_LISTED = 10_000
-"""Entries of one folder."""
+"""Entries of one directory."""
 
 
 class FileFinder:
@@ -110,5 +110,5 @@ def _entries(folder: Path, start: str) -> Iterator[str]:
                 if entry.name.startswith(start) and (start or not entry.name.startswith(".")):
                     yield f"{entry.name}/" if entry.is_dir() else entry.name
     except (OSError, ValueError):
-        # Not a folder, not to be read, or no name at all: nothing to complete.
+        # Not a directory, unreadable, or not a path: nothing to complete.
         return

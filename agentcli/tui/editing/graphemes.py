@@ -6,7 +6,7 @@ The cursor never stands within one, and a key deletes a whole one.
 import unicodedata
 
 _ALONE = (("\u3041", "\u3096"), ("\u30a1", "\u30fa"), ("\u3400", "\u9fff"))
-"""Kana and ideographs, which nothing joins to what is before them."""
+"""Ranges of kana and ideographs, which never join to the character before."""
 
 
 def grapheme_at(line: str, column: int) -> tuple[int, int]:
@@ -15,7 +15,7 @@ def grapheme_at(line: str, column: int) -> tuple[int, int]:
         return column, column
     if line.isascii():
         return column, column + 1
-    from wcwidth import grapheme_boundary_before, iter_graphemes  # 50 ms, for texts that have such
+    from wcwidth import grapheme_boundary_before, iter_graphemes  # slow, and most texts are ASCII
 
     start = grapheme_boundary_before(line, column + 1)
     return start, start + len(next(iter_graphemes(line, start)))

@@ -56,11 +56,11 @@ def _path(word: str) -> Path | None:
     try:
         return Path(word).expanduser()
     except RuntimeError:
-        return None  # there is no home folder
+        return None  # there is no home directory
 
 
 def _is_image(path: Path) -> bool:
     try:
         return path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()
     except (OSError, ValueError):
-        return False  # not to be looked at, or no name at all
+        return False  # unreadable, or not a path

@@ -36,13 +36,13 @@ class PromptHistory:
         self.entries: list[str] = []
         """Oldest first, without two alike in a row. Complete after `load`."""
         self.problem = ""
-        """What is wrong with the file, as one line; empty if nothing is."""
+        """A problem with the file, as one line; empty without one."""
         self._lock = threading.Lock()
         self._seen: tuple[int, int] | None = None
         """Size and time of the file as it was read."""
         self._unwritten: list[str] = []
         self._memory_only: list[str] = []
-        """What is too long for the file, or could not be written."""
+        """Prompts that are too long for the file, or could not be written."""
 
     def add(self, text: str) -> None:
         """Add a prompt: at once to `entries`, to the file by `save`. Known keys are masked."""
@@ -149,7 +149,7 @@ def _append(path: Path, texts: list[str]) -> None:
         require_regular(path, os.fstat(descriptor))
         end = file.seek(0, os.SEEK_END)
         if end and os.pread(descriptor, 1, end - 1) != b"\n":
-            # Somebody's line was torn; ours is not.
+            # Another process's line is incomplete; ours begins on a new one.
             data = b"\n" + data
         file.write(data)
 

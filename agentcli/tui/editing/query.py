@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 MAX_SCORED = 10_000
-"""Of so many that fit, the first ones, `rank_paths` chooses the best."""
+"""`rank_paths` scores at most so many paths that fit, the first ones."""
 
 _WHOLE, _START_OF_WORD, _WITHIN, _APART = 4_000.0, 3_000.0, 2_000.0, 1_000.0
 _IN_FOLDER = 1_000.0
-"""What is found before a path's last name counts about so much, unless the path begins with it."""
+"""The score of a match before a path's last name, unless the path begins with it."""
 _SPREAD = 6
-"""Letters that stand apart are found within so many times their number; further apart they are there by chance."""
+"""Letters may be spread over at most this many times their number; further apart they fit by chance."""
 _LEAST_SPREAD = 24
 
 
@@ -50,7 +50,7 @@ class Query:
         return self._joined(_in_path(word, lower, start) for word in self.words)
 
     def rank_paths(self, paths: Sequence[str], limit: int) -> list[str]:
-        """The paths that fit best, at most so many; of those that fit alike the shorter one, then the first.
+        """The `limit` paths that fit best; of equally good ones the shorter, then the first.
 
         Without words, the first paths.
         """
@@ -59,7 +59,7 @@ class Query:
         fits = re.compile("".join(f"(?={_letters_of(word)})" for word in self.words)).match
         fitting: list[tuple[float, int, int]] = []
         for place, path in enumerate(paths):
-            # A path that does not fit, as most do not, is given up at once.
+            # Most paths do not fit: they fail here, which is fast.
             if fits(lowered(path)) and (match := self.match_path(path)):
                 fitting.append((-match.score, len(path), place))
                 if len(fitting) == MAX_SCORED:

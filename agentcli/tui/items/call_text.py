@@ -13,7 +13,7 @@ from agentcli.tui.painting.clean import clean, one_line
 
 COMMAND_LINES = 6
 ARGUMENTS = 8
-"""So many lines of a command and so many arguments are shown of a folded call."""
+"""Lines of a command, and arguments of other tools, that are shown of a folded call."""
 _QUIET = {"read", "ls", "find"}
 _KNOWN = {"bash", "read", "write", "edit", "grep", "find", "ls"}
 

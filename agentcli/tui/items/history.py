@@ -20,13 +20,11 @@ from agentcli.agent.messages import (
 from agentcli.runtime.repair import INTERRUPTED_TEXT
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.item import Item
-from agentcli.tui.items.notice import Notice
-from agentcli.tui.items.outcome import outcome_notice
-from agentcli.tui.items.person_command import finish_command, person_command
+from agentcli.tui.items.notice import Notice, outcome_notice
 from agentcli.tui.items.result import result_text
 from agentcli.tui.items.summary import branch_summary, compaction_summary
 from agentcli.tui.items.thinking import Thinking
-from agentcli.tui.items.tool_panel import ToolPanel
+from agentcli.tui.items.tool_panel import ToolPanel, finish_user_command, user_command
 from agentcli.tui.items.user_text import UserText
 
 
@@ -86,6 +84,6 @@ def _assistant(message: AssistantMessage, panels: dict[str, ToolPanel]) -> list[
 
 
 def _command(message: BashExecutionMessage) -> ToolPanel:
-    panel = person_command(message.command, message.exclude_from_context)
-    finish_command(panel, message)
+    panel = user_command(message.command, message.exclude_from_context)
+    finish_user_command(panel, message)
     return panel

@@ -23,7 +23,7 @@ class Fold(StrEnum):
     """Which items are folded and unfolded together."""
 
     TOOLS = "tools"
-    """Calls and what came of them, summaries, notices."""
+    """Calls with their results, summaries, notices."""
     THINKING = "thinking"
 
 
@@ -35,9 +35,9 @@ class Foldable:
     def __init__(self) -> None:
         self.expanded = False
         self.hidden = False
-        """Whether nothing of it is shown once it is over, until it is unfolded."""
+        """Whether it is not shown at all once it is complete, until it is unfolded."""
         self.title_rows = 1
-        """So many rows of the last layout are the title, which a click folds and unfolds."""
+        """How many rows of the last layout are the title, which a click folds and unfolds."""
 
 
 def guess_rows(text: str, width: int) -> int:

@@ -1,4 +1,4 @@
-"""What came of a tool call: its text as lines, and what else is known of it in few words."""
+"""The result of a tool call: its text as lines, and its details in few words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -24,7 +24,7 @@ def detail(details: Any, name: str) -> Any:
 
 
 def summary(call: Call, text: str, details: Any) -> str:
-    """What a call that reads or writes files did, in a line: the content is in the model's context."""
+    """The result of a call that reads or writes files, in a line: the content is in the model's context."""
     match call.name:
         case "read":
             if detail(details, "image") is not None:
@@ -42,7 +42,7 @@ def summary(call: Call, text: str, details: Any) -> str:
 
 
 def ending(details: Any) -> list[str]:
-    """How a command ended, if not well, and the job that goes on."""
+    """How a command failed, and the job that continues."""
     code, signal, job = (detail(details, name) for name in ("exit_code", "signal", "job"))
     words: list[str] = []
     if detail(details, "timed_out"):
@@ -54,8 +54,8 @@ def ending(details: Any) -> list[str]:
     elif code:
         words.append(f"exit {code}")
     if job:
-        goes_on = detail(details, "running") or detail(details, "background")
-        words.append(f"job {job} {'goes on' if goes_on else 'has ended'}")
+        is_running = detail(details, "running") or detail(details, "background")
+        words.append(f"job {job} {'goes on' if is_running else 'has ended'}")
     return words
 
 

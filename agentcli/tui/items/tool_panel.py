@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from agentcli.agent.messages import BashExecutionMessage
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.call_text import Call, asked_lines, title
 from agentcli.tui.items.changes import Line, diff_lines
@@ -13,15 +14,15 @@ from agentcli.tui.painting.clean import one_line
 from agentcli.tui.painting.rows import Row, Run, wrapped
 
 LIVE_LINES, LIVE_LINES_UNFOLDED = 6, 40
-"""Of the output while it grows."""
+"""Lines of the output while the call runs."""
 RESULT_LINES = 10
 CHANGED_LINES = 30
-"""Of a diff or a new file."""
+"""Lines of a diff or a new file."""
 UNFOLDED_LINES = 2_000
 SHOWN_SECONDS = 0.1
-"""Shorter calls do not say how long they took."""
+"""The duration of shorter calls is not shown."""
 _LINE_CHARS = 2_000
-"""More of one line is not laid out."""
+"""Characters of one line that are laid out at most."""
 
 
 class CallState(StrEnum):
@@ -63,10 +64,10 @@ class ToolPanel(Foldable):
         self.note = note
         self.state = CallState.WRITING
         self.text = ""
-        """What the tool has said, as the model reads it."""
+        """The output, as the model reads it."""
         self.details: Any = None
         self.written = 0
-        """Characters of arguments that have come."""
+        """Characters of the arguments received so far."""
         self._started: float | None = None
         self.seconds: float | None = None
 
@@ -164,7 +165,7 @@ class ToolPanel(Foldable):
                 return asked
             case CallState.DONE if self.call.name == "write" or (self.call.is_quiet and not self.expanded):
                 words = summary(self.call, self.text, self.details)
-                # What was there before is not known: what is written may be no change.
+                # The content before is not known: the text may not be a change.
                 new = [] if detail(self.details, "created") is False else asked
                 return [*([(one_line(words), Tone.DIM)] if words else []), *new]
             case CallState.FAILED if self.call.name in ("write", "edit") and not self.expanded:
@@ -203,6 +204,29 @@ class ToolPanel(Foldable):
     def _diff(self) -> str:
         diff = detail(self.details, "diff")
         return diff if isinstance(diff, str) else ""
+
+
+def user_command(command: str, exclude_from_context: bool) -> ToolPanel:
+    """The panel of a shell command of the user, before it runs."""
+    label, note = ("!!", "the model is not told") if exclude_from_context else ("!", "the model is told")
+    panel = ToolPanel("bash", label=label, note=note)
+    panel.set_arguments({"command": command})
+    return panel
+
+
+def finish_user_command(panel: ToolPanel, message: BashExecutionMessage, now: float | None = None) -> None:
+    """Show the result of a shell command of the user.
+
+    Args:
+        panel: of the command.
+        message: the result.
+        now: see `ToolPanel.finish`.
+    """
+    text = message.output.rstrip("\n")
+    if message.truncated and message.full_output_path:
+        text += f"\n[all of it is in {message.full_output_path}]"
+    details = {"exit_code": message.exit_code, "aborted": message.cancelled}
+    panel.finish(text, details, message.cancelled or bool(message.exit_code), now)
 
 
 def _short(line: str) -> str:

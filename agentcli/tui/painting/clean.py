@@ -22,7 +22,7 @@ _INTRODUCER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
 _NEVER_TYPED = re.compile(
     "\U0001f3f4?[\u2028-\u202e\u2066-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]+"
 )
-"""What no keyboard has, and would hide or reorder what is pasted."""
+"""Characters that no keyboard has, and that would hide or reorder parts of a pasted text."""
 
 TAB_SIZE = 4
 
@@ -35,7 +35,7 @@ def clean(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return marked(_obeyed_by_none(text))
+    return marked(_without_commands(text))
 
 
 def typed(text: str) -> str:
@@ -45,10 +45,10 @@ def typed(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _NEVER_TYPED.sub(lambda found: marked(found.string, *found.span()), _obeyed_by_none(text))
+    return _NEVER_TYPED.sub(lambda found: marked(found.string, *found.span()), _without_commands(text))
 
 
-def _obeyed_by_none(text: str) -> str:
+def _without_commands(text: str) -> str:
     if _INTRODUCER.search(text):
         text = _SEQUENCE.sub("", text)
     if "\r" in text:
@@ -66,7 +66,7 @@ def shown_pieces(texts: Sequence[str]) -> list[str]:
     """Each piece of a text as `shown`. A joiner may be in another piece than the characters it joins."""
     if len(texts) == 1 or all(text.isascii() for text in texts):
         return [shown(text) for text in texts]
-    texts = [_obeyed_by_none(text) for text in texts]
+    texts = [_without_commands(text) for text in texts]
     whole, ends = "".join(texts), list(accumulate(map(len, texts)))
     pieces = [marked(whole, end - len(text), end) for text, end in zip(texts, ends, strict=True)]
     return [text.expandtabs(TAB_SIZE) if "\t" in text else text for text in pieces]
@@ -74,6 +74,6 @@ def shown_pieces(texts: Sequence[str]) -> list[str]:
 
 def one_line(text: str, width: int = 200) -> str:
     """`text` as one clean line of at most `width` characters."""
-    # A megabyte need not be cleaned for a line.
+    # Long texts are not cleaned as a whole for one line.
     line = " ".join(clean(text[: width * 8]).split())
     return line if len(line) <= width else line[: width - 1] + "…"

@@ -30,7 +30,7 @@ class ItemStack:
         self.palette = Palette({})
         self._places: dict[Item, int] = {}
         self._prompts: list[int] = []
-        """Where the person's messages are among the items."""
+        """The indexes of the user's prompts among the items."""
         self._rows: OrderedDict[int, list[Row]] = OrderedDict()
         """Exact rows by item, last used last."""
 
@@ -91,13 +91,13 @@ class ItemStack:
             self._rows.move_to_end(place)
         return rows
 
-    def unlearn(self, place: int) -> list[Row]:
+    def forget_rows(self, place: int) -> list[Row]:
         """Forget an item's rows, and return them if they were cached. Its height stays until it is laid out."""
         return self._rows.pop(place, [])
 
     def guess(self, place: int) -> None:
         """Forget an item's rows and height."""
-        self.unlearn(place)
+        self.forget_rows(place)
         self.heights[place] = self.items[place].guess(max(self.width, 1)) + 1
 
     def sum(self, place: int) -> None:
@@ -173,7 +173,7 @@ class ItemStack:
         return place - 1 if place > 0 and self.starts[place] >= top + height else place
 
     def prompt_before(self, top: int) -> int | None:
-        """Where the last of the person's messages begins that begins above this row."""
+        """Where the last of the user's prompts begins that begins above this row."""
         count = bisect_left(self._prompts, bisect_left(self.starts, top))
         return self.starts[self._prompts[count - 1]] if count else None
 

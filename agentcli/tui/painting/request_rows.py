@@ -35,7 +35,7 @@ class Stage(StrEnum):
     """What a key would do."""
 
     QUIET = "quiet"
-    """Nothing yet: somebody is typing."""
+    """Keys are not answers yet: the user is typing."""
     READY = "ready"
     REASON = "reason"
     """It writes the reason for a denial."""

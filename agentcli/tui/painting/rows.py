@@ -14,7 +14,7 @@ from textual.strip import Strip
 from agentcli.tui.painting.clean import shown_pieces
 
 Run = tuple[str, Style]
-"""A piece of text and how it looks."""
+"""A piece of text and its style."""
 
 Row = Strip
 

@@ -23,15 +23,14 @@ from agentcli.tui.editing.line_edit import LineEdit
 from agentcli.tui.painting.list_rows import MARK, NO_MARK, fit, lit, two_columns
 from agentcli.tui.painting.rows import Run, wrapped
 from agentcli.tui.terminal.keys import types_text
-from agentcli.tui.widgets.painted_rows import PaintedRows
-from agentcli.tui.widgets.row_list import RowList
+from agentcli.tui.widgets.row_list import PaintedRows, RowList
 
 T = TypeVar("T")
 
 FRAMED_ROWS, FRAMED_COLUMNS = 12, 40
-"""A smaller terminal has no room for a frame."""
+"""A smaller terminal has no border."""
 TITLE_ROWS, HINT_ROWS, PREVIEW_ROWS = 6, 4, 20
-"""With so many rows there is room for each."""
+"""Rows of the terminal from which on each is shown."""
 PREVIEW_CHARACTERS = 4_000
 NOTICE_ROWS = 3
 """Of a notice, at most."""
@@ -90,10 +89,10 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         self.palette = palette
         self.placeholder = placeholder
         self.line = LineEdit()
-        """What was typed to search."""
+        """The search."""
         self.question: Question | None = None
         self.notice = ""
-        """What the last key came to; the next key takes it away."""
+        """A message about the last key, until the next key."""
         self.notice_tone = Tone.WARNING
         self.list = RowList(self._draw, self._draw_nothing, self.is_heading, id="list")
         self._title = PaintedRows(self._paint_title, id="title")
@@ -259,7 +258,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
         self.moved()
         self._renew()
 
-    # What it looks like
+    # Painting
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit to the new size."""
@@ -289,7 +288,7 @@ class ListScreen(ModalScreen[T | None], inherit_bindings=False):
             prompt = MARK if width > 8 else ""
         runs: list[Run] = [(prompt, palette[Tone.HEADING])]
         runs += line.runs(max(width - cell_len(prompt), 1), palette[Tone.TEXT])
-        # Where the terminal puts what an input method composes.
+        # The terminal shows the text of an input method here.
         self.app.cursor_position = self._line.region.offset + Offset(sum(cell_len(text) for text, _ in runs[:2]), 0)
         if not line.text and self.question is None:
             runs.append((self.placeholder, palette[Tone.DIM]))

@@ -150,7 +150,7 @@ class Picker(ListScreen[T]):
         found = sum(line.row is not None for line in self._lines)
         return f"{found} of {len(self.rows)}" if self.line.text else str(len(self.rows))
 
-    # What it looks like
+    # Painting
 
     def draw_row(self, number: int, width: int, chosen: bool) -> Strip:
         """A row."""

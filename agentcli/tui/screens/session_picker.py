@@ -29,9 +29,9 @@ from agentcli.tui.status import folder_name
 
 OPEN = "● "
 SEARCH_AFTER_S = 0.3
-"""So long nobody types before the conversations are read."""
+"""Seconds without a key before the conversations are searched."""
 SEARCHED_AT_ONCE = 20
-"""Sessions, between two looks at whether the search is still wanted."""
+"""Sessions between two checks whether the search is still wanted."""
 
 
 class _Found(Struct, frozen=True):
@@ -86,7 +86,7 @@ class SessionPicker(ListScreen[Path]):
         """None while they are read."""
         self._found: list[_Found] = []
         self._query = ""
-        """Of which `_found` is what was found."""
+        """The query of `_found`."""
         self._to_delete: Path | None = None
         """Deleted if the next key is the same again."""
         self._confirmed: Path | None = None
@@ -216,7 +216,7 @@ class SessionPicker(ListScreen[Path]):
         self._infos = [each for each in self._infos or [] if each.path != info.path]
         return f"“{session_title(info)}” was {'moved to the trash' if trashed else 'deleted'}", Tone.DIM
 
-    # What it looks like
+    # Painting
 
     def counted(self) -> str:
         """How many sessions are shown, of how many."""
@@ -263,7 +263,7 @@ class SessionPicker(ListScreen[Path]):
 
 
 def _look(info: SessionInfo, matches: list[Match]) -> _Found | None:
-    """The session, if all that is searched is in its name, first message, id or folder."""
+    """The session, if the whole query is in its name, first message, id or directory."""
     label = session_title(info)
     texts = (label, info.name or "", info.first_message, info.id, info.cwd)
     if not all(any(match(text) for text in texts) for match in matches):

@@ -1,6 +1,6 @@
-"""TreeScreen: the tree of a session, and a place in it to go on from.
+"""TreeScreen: the tree of a session, and an entry in it to continue from.
 
-Entries are read when they come into view, and all of them once somebody searches.
+Entries are read when they come into view, and all of them by a search.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ class TreeScreen(ListScreen[TreeChoice]):
         self._texts: dict[str, str] = {}
         """By entry id, of those that were in view lately."""
         self._searched: dict[str, str] | None = None
-        """The text of each entry in small letters; None until somebody searches."""
+        """The text of each entry in lower case; None until there is a search."""
 
     @property
     def chosen(self) -> TreeRow | None:
@@ -170,7 +170,7 @@ class TreeScreen(ListScreen[TreeChoice]):
             self.show_notice(str(error), Tone.ERROR)
         self.place_list()
 
-    # What it looks like
+    # Painting
 
     def counted(self) -> str:
         """The filter, and how many entries are shown, of how many."""

@@ -50,7 +50,7 @@ class KeyParser(SequenceParser):
             for event in super().sequence_to_keys(sequence, alt):
                 yield _without_text(event) if alt else event
             return
-        known = _in_words_of_kitty(sequence)
+        known = _as_kitty(sequence)
         if known is None:
             yield events.Key(Keys.Ignore, sequence)
             return
@@ -72,7 +72,7 @@ def _means_nothing(sequence: str) -> bool:
     return bool(_COMPLETE.fullmatch(sequence)) and not _MODE_REPORT.fullmatch(sequence)
 
 
-def _in_words_of_kitty(sequence: str) -> str | None:
+def _as_kitty(sequence: str) -> str | None:
     """The sequence in the form that Textual reads correctly; None for the release of a key."""
     if match := _OTHER_KEYS.fullmatch(sequence):
         modifiers, code = match.groups()

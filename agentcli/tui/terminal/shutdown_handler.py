@@ -16,13 +16,13 @@ from agentcli.tui.painting.clean import clean
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PATIENCE_S = 5.0
-"""How long an orderly end may take."""
+"""Seconds that an orderly end may take."""
 
-_PUT_BACK = (
+_RESET = (
     "\x1b[?2004l\x1b[?7h\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"
     "\x1b[23;2t\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 )
-"""Every mode that the driver sets, undone."""
+"""Resets every mode that the driver sets."""
 
 
 class ShutdownHandler:
@@ -66,22 +66,22 @@ class ShutdownHandler:
 
     def _cut_short(self) -> None:
         """Restore the terminal as well as possible, and exit."""
-        put_back()
+        restore_terminal()
         os._exit(self._code if self._code is not None else 1)
 
 
-def put_back() -> None:
+def restore_terminal() -> None:
     """Undo the driver's modes without the driver, which may hang."""
     try:
         descriptor = sys.__stderr__.fileno() if sys.__stderr__ else 2
         os.set_blocking(descriptor, False)
-        os.write(descriptor, _PUT_BACK.encode())
+        os.write(descriptor, _RESET.encode())
         attributes = termios.tcgetattr(descriptor)
         attributes[3] |= termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG
         attributes[0] |= termios.ICRNL | termios.IXON
         termios.tcsetattr(descriptor, termios.TCSANOW, attributes)
     except (OSError, termios.error, ValueError):
-        # The terminal is gone: there is nothing to put back, and nobody to tell.
+        # The terminal was closed: there is nothing to restore.
         return
 
 

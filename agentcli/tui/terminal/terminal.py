@@ -16,22 +16,22 @@ from agentcli.tui.terminal.textual_private import PrivateDriver
 
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 KEEP_TITLE, OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
-"""The terminal keeps its title, and takes it back."""
+"""The terminal saves its title, and restores it."""
 PASTE_S = 2.0
-"""A paste whose end has not come so long after its last character has none."""
+"""Seconds after its last character when a paste without an end marker ends."""
 BURST = 16
-"""So many characters at once with a line end among them were not typed: a terminal without bracketed paste."""
+"""Characters in one read, with a line end among them, that count as a paste: some terminals do not mark pastes."""
 BURST_GAP_S = 0.03
-"""What follows a burst or a paste so soon belongs to it: nobody presses a key then."""
+"""Seconds after a burst or a paste within which more input belongs to it: no key is pressed so soon."""
 ANSWER_S = 1.0
-"""A terminal's answer is whole after so long, or what there is of it is dropped."""
+"""Seconds after which an incomplete answer of the terminal is dropped."""
 _INNER_LINE_END = re.compile(r"[\r\n]+[^\r\n]")
 _LEAVES_PASTE = re.compile(r"\x03|\x1b\[(?:27(?:;1?(?::1)?)?u|99;(?:5|69|133)(?::1)?u|27;5;99~)")
 """Ctrl+C and Esc as terminals send them, but for the Esc that may be the start of something."""
 _OSC = "\x1b]"
 _ANSWER = re.compile(r"\x1b\]\d+;[^\x07\x1b]*(?:\x07|\x1b\\)")
 _ANSWER_SO_FAR = re.compile(r"\x1b\](?:\d{1,2}(?:;[rgba:/#;\da-fA-F]{0,40}\x1b?)?)?")
-"""Of a colour: what a person types after Alt+] is something else."""
+"""Of a colour, to tell it from what the user types after Alt+]."""
 
 
 class TerminalGone(Message):
@@ -44,7 +44,7 @@ class Terminal(PrivateDriver):
     def start_application_mode(self) -> None:
         """Set up the terminal, save its title and ask for its background."""
         super().start_application_mode()
-        # Linux's own console knows no such question. Without a writer the process is in the background.
+        # The Linux console does not know this query. Without a writer the process is in the background.
         if self.input_tty and self.has_writer and os.environ.get("TERM") != "linux":
             self.write(QUERY)
             self.flush()
@@ -114,7 +114,7 @@ class Input:
         if not self._is_answer_to_come():
             held, self._held = self._held, ""
         if self._is_rest_pasted:
-            # What is held back is the beginning of a sequence, which nothing ended.
+            # The beginning of a sequence without an end.
             yield from _as_paste(self._parser.tick())
             self._is_rest_pasted = self._parser.is_within_sequence
             return

@@ -24,7 +24,7 @@ from agentcli.tui.editing.pastes import without_marks
 from agentcli.tui.widgets.completion_list import CompletionList
 
 TAB_WAIT_S = 1.0
-"""So long Tab waits for the folder to be read; what is typed meanwhile comes after it."""
+"""Seconds that Tab waits for the directory to be read; keys pressed meanwhile are handled after it."""
 
 
 class Completing:
@@ -42,12 +42,12 @@ class Completing:
     ) -> None:
         self._editor, self._submit, self._report = editor, submit, report
         self.completer = completer
-        """May be put in place of by that of another folder."""
+        """May be replaced by that of another directory."""
         self._list = CompletionList(lambda: self.accept())
         self._asked: Written | None = None
-        """What an answer is wanted for."""
+        """The part that is being completed."""
         self._dismissed: tuple[Kind, int] | None = None
-        """Where the person does not want the list."""
+        """Where the user has closed the list."""
         self._worker: Worker[None] | None = None
 
     @property
@@ -167,7 +167,7 @@ class Completing:
         try:
             return await asyncio.wait_for(found, TAB_WAIT_S)
         except TimeoutError:
-            return []  # a folder that does not answer
+            return []  # a directory that does not respond
         except AgentcliError as error:
             self._report(str(error))
             return []

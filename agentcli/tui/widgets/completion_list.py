@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 8
 OTHER_ROWS = 8
-"""What the editor, the footer and a bit of the conversation take. Of the rest the list gets the half."""
+"""Rows of the editor, the footer and a bit of the transcript. Of the rest the list gets half."""
 MAX_LABEL = 0.6
 """Of the width, if there is a description beside it."""
 

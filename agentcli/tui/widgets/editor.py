@@ -57,7 +57,7 @@ class Editor(MarkedArea, inherit_bindings=False):
     """
 
     is_prompt: ClassVar[bool] = True
-    """Whether what is written is a prompt, with commands, files and a history."""
+    """Whether it is for prompts, with commands, files and a history."""
 
     class Submitted(Message):
         """A prompt that is not blank. The editor is empty again."""
@@ -104,16 +104,16 @@ class Editor(MarkedArea, inherit_bindings=False):
         self.completing: Completing | None = None
         self.drafts: Drafts | None = None
         self.cwd: Path | None = None
-        """The folder from which paths are written."""
+        """The directory to which paths are relative."""
         self.external_editor: str | None = None
-        """The command for it; None is what the environment says."""
+        """The command for it; None is the environment's."""
         self.aside = ""
         """Texts that the app has and that are not sent. They are kept as the draft is; see `keep_aside`."""
         self._walk: HistoryWalk | None = None
         self._is_put = False
         self._reported: set[str] = set()
 
-    # What is written
+    # The text
 
     @property
     def text(self) -> str:
@@ -342,7 +342,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         if self.completing is not None:
             await self.completing.tab()
 
-    # What comes from elsewhere
+    # Pastes and the external editor
 
     async def on_paste(self, event: events.Paste) -> None:
         """Insert a paste and take the focus."""
@@ -355,7 +355,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         """Insert a text at the cursor, or a marker that stands for it; paths of image files are attached."""
         text = without_marks(typed(text))
         if self.is_prompt and text.lstrip(" \n\"'").startswith(("/", "~/", "file:")):
-            from agentcli.tui.editing.pasted_paths import image_mentions  # when something like it is pasted
+            from agentcli.tui.editing.pasted_paths import image_mentions  # only for such pastes
 
             if mentions := await to_thread(image_mentions, text, self.cwd):
                 self.mention(mentions)
@@ -371,7 +371,7 @@ class Editor(MarkedArea, inherit_bindings=False):
 
     async def action_paste(self) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Insert the clipboard: text, or an image that becomes a file and is attached."""
-        from agentcli.tui.editing.clipboard import read_clipboard  # when it is asked for, as below
+        from agentcli.tui.editing.clipboard import read_clipboard  # on demand, as below
         from agentcli.tui.editing.pasted_paths import image_mention
 
         found = await to_thread(read_clipboard, self.app.clipboard, with_image=self.is_prompt)

@@ -10,7 +10,7 @@ from agentcli.tui.painting.clean import one_line
 from agentcli.tui.status import Status
 
 ROOMY = 16
-"""With so many rows the footer takes two."""
+"""Rows of the terminal from which on the footer takes two lines."""
 WARN_AT, ALARM_AT = 0.7, 0.9
 """Of the window."""
 
@@ -97,8 +97,8 @@ def _first_that_fits(choices: list[tuple[str, ...]], width: int, right: str) -> 
 
 def _line(left: str, right: list[tuple[str, str]], width: int) -> Content:
     """Both ends of a line. The right end is cut last."""
-    told = [part for part in right if part[0]]
-    end = Content(" · ").join([Content.styled(text, style) for text, style in told])
+    filled = [part for part in right if part[0]]
+    end = Content(" · ").join([Content.styled(text, style) for text, style in filled])
     room = width - end.cell_length - 2
     start = Content(left).truncate(room, ellipsis=True) if room > 3 else Content("")
     gap = " " * max(width - start.cell_length - end.cell_length, 0)

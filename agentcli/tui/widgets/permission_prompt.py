@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from agentcli.runtime.events import PermissionRequestEvent
 
 QUIET_S = 1.0
-"""So long nobody may have typed before a key is an answer."""
+"""Seconds without typing before a key is an answer."""
 EDITOR_ROWS, QUEUE_ROWS, OTHER_ROWS = 5, 6, 2
-"""What the others take at most while it is asked (see the class `-asked`); one row each of transcript and footer."""
+"""Rows of the other widgets at most while it is open (see the class `-asked`); OTHER is transcript and footer."""
 ROOMY = 24
-"""With so many rows the queue is shown too."""
+"""Rows of the terminal from which on the queue is shown too."""
 SHARE = 0.6
-"""Of a terminal's rows, at most."""
+"""Part of the terminal's rows, at most."""
 
 
 class Choice(StrEnum):
@@ -52,9 +52,9 @@ CHOICES = {
     "deny": Choice.DENY,
     "deny_reason": Choice.REASON,
 }
-"""What the actions of the keymap answer."""
+"""The answer of each action of the keymap."""
 READING = frozenset({"page_up", "page_down", "to_start", "to_end", "expand_tools", "expand_thinking"})
-"""Actions whose keys are no typing."""
+"""Actions whose keys are not typing."""
 
 
 class PermissionPrompt(Widget):
@@ -78,7 +78,7 @@ class PermissionPrompt(Widget):
     def __init__(self, keymap: Keymap | None = None) -> None:
         super().__init__()
         self.request: PermissionRequestEvent | None = None
-        """What is asked; None if nothing is."""
+        """The open request; None without one."""
         self.keymap = keymap or Keymap()
         self._more = 0
         self._draft = False
@@ -156,7 +156,7 @@ class PermissionPrompt(Widget):
             self.refresh(layout=True)
             self.post_message(self.ReadyChanged())
 
-    # What it looks like
+    # Painting
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """One line a row."""

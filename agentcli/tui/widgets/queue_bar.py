@@ -1,7 +1,7 @@
-"""QueueBar: what waits to be sent, a line each, above the editor. With the focus in it, keys and the mouse work on it.
+"""QueueBar: the queued messages, a line each, above the editor. While it has the focus, keys and the mouse edit it.
 
-It changes nothing itself: it posts what the person asks for, and shows what `show` is told. Until then what was asked
-for is shown as done, for the next key may come before that.
+It changes no queue itself: it posts what the user asks for, and shows what `show` is given. Until then the change is
+shown as done, for the next key may come before that.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.painting.clean import one_line
 
 MAX_LINES = 5
-"""So many items are in view at once; one fewer with the focus here, which has more to say of keys."""
+"""Messages in view at once; one fewer with the focus here, when there are more hints."""
 HINT_ROWS = 12
 """A terminal of fewer rows has no room for the line of hints."""
 
 ROOMY = 20
-"""With so many rows the hints may take two lines."""
+"""Rows of the terminal from which on the hints may take two lines."""
 
 
 class QueuedKind(StrEnum):
@@ -34,7 +34,7 @@ class QueuedKind(StrEnum):
     STEER = "steer"
     FOLLOW_UP = "follow-up"
     EARLY = "at the start"
-    """Sent before there was anybody to send it to."""
+    """Submitted before the runtime was created."""
 
 
 _SWITCHABLE = (QueuedKind.STEER, QueuedKind.FOLLOW_UP)
@@ -51,7 +51,7 @@ _ACTIONS = (
     (("queue_leave",), "back"),
 )
 _ELSEWHERE = (("edit_queue", "edits"), ("abort", "stops and takes all back"), ("dequeue", "takes the last back"))
-"""What the editor's keys do to what is queued."""
+"""What the editor's keys do with the queue."""
 
 
 class QueuedRow(Struct, frozen=True):
@@ -122,7 +122,7 @@ class QueueBar(Widget, can_focus=True):
         self._first = 0
         """The first row in view."""
         self._switched = ""
-        """The text of what was asked to be of the other kind, until it is: it comes back under another id."""
+        """The text of the message that is being moved to the other queue: it comes back under another id."""
 
     @property
     def highlighted(self) -> QueuedRow | None:
@@ -230,7 +230,7 @@ class QueueBar(Widget, can_focus=True):
         self._place = 0
         self.refresh(layout=True)
 
-    # What it looks like
+    # Painting
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """The messages in view and the hints."""

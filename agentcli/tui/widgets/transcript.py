@@ -54,7 +54,7 @@ class Transcript(ScrollView, can_focus=False):
         self.following = True
         """Whether the view stays at the end as the conversation grows. While something is selected it does not."""
         self.hide_thinking = False
-        """Whether thinking that is over is not shown at all until it is unfolded. Counts for what is added later."""
+        """Whether thinking that is over is not shown at all until it is unfolded. Applies to items added later."""
         self._stack = ItemStack()
         self._unfolded = dict.fromkeys(Fold, False)
         self._dirty: set[int] = set()
@@ -107,7 +107,7 @@ class Transcript(ScrollView, can_focus=False):
         lowest: int | None = None
         for place in sorted(self._dirty):
             start, height = stack.starts[place], stack.heights[place]
-            before = stack.unlearn(place)
+            before = stack.forget_rows(place)
             after = stack.rows(place)
             last = start + len(after)
             if stack.heights[place] != height:
@@ -239,7 +239,7 @@ class Transcript(ScrollView, can_focus=False):
         return self.following and self.is_attached and self.text_selection is not None
 
     def _deselect(self) -> None:
-        # Events may come after the screen has gone.
+        # Events may come after the screen was removed.
         if self.is_attached:
             self.screen.clear_selection()
 
@@ -340,7 +340,7 @@ class Transcript(ScrollView, can_focus=False):
         for place in range(first.y // _ITEM_ROWS, min(last.y // _ITEM_ROWS + 1, len(self.items))):
             rows = self._stack.known_rows(place)
             if rows is None:
-                # As many as are selected may be more than are kept.
+                # More rows may be selected than are cached.
                 rows = self.items[place].rows(self._stack.width, self._stack.palette)
             texts = [strip.text for strip in rows] + ([""] if rows else [])
             for number, text in enumerate(texts):
