@@ -96,9 +96,9 @@ def test_without_locks_the_draft_of_a_living_process_is_left_to_it(tmp_path: Pat
     lock = draft.with_name("d.draft.lock")
     draft.write_text("half a thought")
     lock.write_text(f" {os.getppid()}\n")
-    assert Drafts(tmp_path).take() == "" and draft.exists() and lock.exists()
+    assert Drafts(tmp_path).claim() == "" and draft.exists() and lock.exists()
     lock.write_text(" 999999999\n")
-    assert Drafts(tmp_path).take() == "half a thought"
+    assert Drafts(tmp_path).claim() == "half a thought"
 
 
 def test_a_pid_that_does_not_fit_on_the_disk_is_no_reason_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -34,7 +34,7 @@ FAILED = {
 def listeners(runtime: Any) -> tuple[UsageCounter, Spending]:
     tally, spending = UsageCounter(), Spending()
     runtime.subscribe(tally)
-    runtime.subscribe(lambda event, signal: spending.hear(event))
+    runtime.subscribe(lambda event, signal: spending.add_event(event))
     return tally, spending
 
 
