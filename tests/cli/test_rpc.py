@@ -14,7 +14,7 @@ import pytest
 from agentcli.headless.json_schema import JsonSchema
 from agentcli.headless.rpc.schema import rpc_schema
 from tests.cli.command import AGENTCLI, Command
-from tests.examples.rpc_client import RpcClient
+from tests.docs.rpc_client import RpcClient
 from tests.fake_server import Call, FakeServer, Reply
 from tests.tools.processes import with_command
 

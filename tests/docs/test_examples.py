@@ -14,8 +14,8 @@ import pytest
 
 import agentcli
 from tests.cli.command import Command
+from tests.docs.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parent
 NAMES = ("parrot", "protected_branch", "word_count")
 
 

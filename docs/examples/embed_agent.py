@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from agentcli import Agent, AgentTool, AgentToolResult, providers, tools
+from agentcli import Agent, AgentState, AgentTool, AgentToolResult, providers, tools
 from agentcli.agent.messages import AssistantMessage, TextContent, text_of
 
 
@@ -24,7 +24,8 @@ async def main(model, prompt):
     toolset = tools.create_toolset(tools.ToolOptions(cwd=Path.cwd()), ["read", "ls"])
     client = providers.StreamClient()
     chosen, _ = providers.Catalog().resolve(model, has_key=lambda provider: True)
-    agent = Agent(model=chosen, stream_function=client, system_prompt="Be brief.", tools=[*toolset.tools, GREET])
+    state = AgentState(model=chosen, system_prompt="Be brief.", tools=[*toolset.tools, GREET])
+    agent = Agent(state=state, stream_function=client)
     await agent.prompt(prompt)
     match agent.state.messages[-1]:
         case AssistantMessage() as answer:
