@@ -32,8 +32,8 @@ def open_chat(
 
     app = ChatApp(settings, theme)
     code = app.run(mouse=mouse and not no_mouse)
-    if app.parting_words:
-        print(app.parting_words)
+    if app.resume_hint:
+        print(app.resume_hint)
     return code
 
 

@@ -96,7 +96,7 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         return self.controller.runtime if self.controller else None
 
     @property
-    def parting_words(self) -> str:
+    def resume_hint(self) -> str:
         """How to resume the session, printed at the end; empty if nothing was kept."""
         runtime = self.runtime
         if runtime is None or not runtime.agent.state.messages or runtime.options.session.in_memory:

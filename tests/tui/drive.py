@@ -75,8 +75,8 @@ def transcript(app: ChatApp) -> str:
     return "\n".join("\n".join(plain(item.rows(stack.width, stack.palette))) for item in stack.items)
 
 
-def said(app: ChatApp) -> list[str]:
-    """What the person has said, as the agent has it."""
+def user_prompts(app: ChatApp) -> list[str]:
+    """The user's prompts, as the agent has them."""
     assert app.runtime is not None
     messages: list[AgentMessage] = app.runtime.agent.state.messages
     return [text_of(message.content) for message in messages if isinstance(message, UserMessage)]

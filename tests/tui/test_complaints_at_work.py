@@ -14,11 +14,11 @@ from agentcli.agent.messages import ImageContent, ToolResultMessage, UserMessage
 from agentcli.config.settings import PermissionSettings, RetrySettings
 from agentcli.sessions.entries import MessageEntry
 from agentcli.tui.app import ChatApp
-from agentcli.tui.editor_setup import drafts_folder
+from agentcli.tui.app_settings import drafts_folder
 from agentcli.tui.widgets import permission_prompt
 from tests.files.images import PNG
 from tests.tui.conftest import MakeApp
-from tests.tui.drive import idle, ready, said, screen, send, until
+from tests.tui.drive import idle, ready, screen, send, until, user_prompts
 from tests.tui.pty_app import PtyApp
 
 LINES = "\n".join(f"line {number}\t[/] é" for number in range(40))
@@ -97,7 +97,7 @@ async def test_nobody_knows_what_waits_for_what_and_how_to_change_it(make_app: M
         await idle(pilot)
         shown = screen(pilot)
         order = [shown.index(text) for text in ("❯ use the other", "steered", "❯ then commit", "followed")]
-        assert order == sorted(order) and said(app) == ["go", "use the other file", "then commit"]
+        assert order == sorted(order) and user_prompts(app) == ["go", "use the other file", "then commit"]
 
 
 # What is written
@@ -112,7 +112,7 @@ async def test_a_pasted_text_arrives_as_its_placeholder(make_app: MakeApp) -> No
         await until(pilot, lambda: "see [paste #1 +40 lines]" in screen(pilot))
         await pilot.press("enter")
         await idle(pilot)
-        assert said(app) == [f"see {LINES}"]
+        assert user_prompts(app) == [f"see {LINES}"]
         assert app.runtime is not None
         kept = [
             text_of(entry.message.content)
@@ -136,7 +136,7 @@ async def test_keys_cannot_be_changed(make_app: MakeApp) -> None:
         app = await ready(pilot)
         await pilot.press("a", "enter", "b", "f2")
         await idle(pilot)
-        assert said(app) == ["a\nb"]
+        assert user_prompts(app) == ["a\nb"]
         await pilot.press("f9")
         await until(pilot, lambda: not app.is_running)
 
@@ -262,7 +262,7 @@ async def test_a_rate_limit_ends_the_work(make_app: MakeApp) -> None:
         await send(pilot, "go")
         await until(pilot, lambda: "trying again in 1 s (1 of 3; Esc stops)" in screen(pilot))
         await idle(pilot)
-        assert "all done" in screen(pilot) and said(app) == ["go"]
+        assert "all done" in screen(pilot) and user_prompts(app) == ["go"]
 
 
 async def test_waiting_for_a_rate_limit_cannot_be_stopped(make_app: MakeApp) -> None:
@@ -294,7 +294,7 @@ async def test_a_conversation_is_a_line_and_going_back_throws_away(make_app: Mak
         await until(pilot, lambda: app.editor.text == "one way")
         await send(pilot, "the other way")
         await idle(pilot)
-        assert said(app) == ["why?", "the other way"] and "answer 2" in screen(pilot)
+        assert user_prompts(app) == ["why?", "the other way"] and "answer 2" in screen(pilot)
         await send(pilot, "/tree")
         await until(pilot, lambda: "user: the other way" in screen(pilot))
         assert "├" in screen(pilot) and "user: one way" in screen(pilot)

@@ -1,4 +1,4 @@
-"""What the person sees of a run."""
+"""What the user sees of a run."""
 
 from pathlib import Path
 

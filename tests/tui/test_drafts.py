@@ -11,9 +11,9 @@ import pytest
 from textual import events
 
 from agentcli.config.masking import forget_keys, remember_key
+from agentcli.tui.app_settings import drafts_folder
 from agentcli.tui.editing import drafts as drafts_module
 from agentcli.tui.editing.drafts import Drafts
-from agentcli.tui.editor_setup import drafts_folder
 from tests.tui.drive import screen, until
 from tests.tui.pty_app import PtyApp
 from tests.tui.writing import WritingApp

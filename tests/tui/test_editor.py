@@ -13,7 +13,7 @@ from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.reason_editor import ReasonEditor
 from tests.tui.conftest import MakeApp
-from tests.tui.drive import idle, ready, said, screen, send, type_keys, until
+from tests.tui.drive import idle, ready, screen, send, type_keys, until, user_prompts
 from tests.tui.writing import WritingApp, shown_list
 
 SLOW = [{"text": "slow words come one by one here", "chunk": 1, "delay": 0.05}]
@@ -30,7 +30,7 @@ async def test_enter_twice_sends_once(make_app: MakeApp) -> None:
         app = await ready(pilot)
         await pilot.press(*"hello", "enter", "enter")
         await idle(pilot)
-        assert said(app) == ["hello"]
+        assert user_prompts(app) == ["hello"]
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\n", "\t \n"])
@@ -39,7 +39,7 @@ async def test_a_blank_prompt_is_not_sent_and_not_lost(make_app: MakeApp, blank:
         app = await ready(pilot)
         await send(pilot, blank)
         await pilot.pause()
-        assert said(app) == [] and app.editor.text == blank
+        assert user_prompts(app) == [] and app.editor.text == blank
 
 
 @pytest.mark.parametrize("key", ["shift+enter", "ctrl+j"])
@@ -48,7 +48,7 @@ async def test_a_prompt_may_have_several_lines(make_app: MakeApp, key: str) -> N
         app = await ready(pilot)
         await pilot.press(*"ab", key, *"cd", "enter")
         await idle(pilot)
-        assert said(app) == ["ab\ncd"]
+        assert user_prompts(app) == ["ab\ncd"]
 
 
 async def test_enter_steers_while_the_agent_works(make_app: MakeApp) -> None:
@@ -61,7 +61,7 @@ async def test_enter_steers_while_the_agent_works(make_app: MakeApp) -> None:
         await until(pilot, lambda: [row.text for row in app.queue.rows] == ["more"])
         assert app.editor.text == ""
         await idle(pilot)
-        assert said(app) == ["go", "more"]
+        assert user_prompts(app) == ["go", "more"]
         assert not app.queue.rows and "❯ more" in screen(pilot)
 
 
@@ -78,7 +78,7 @@ async def test_a_follow_up_waits_for_the_end_of_the_run(make_app: MakeApp, key: 
         await idle(pilot)
         shown = screen(pilot)
         assert shown.index("first is done") < shown.index("❯ second") < shown.index("second is done")
-        assert said(app) == ["first", "second"]
+        assert user_prompts(app) == ["first", "second"]
 
 
 async def test_a_follow_up_on_an_idle_agent_is_a_prompt(make_app: MakeApp) -> None:
@@ -86,7 +86,7 @@ async def test_a_follow_up_on_an_idle_agent_is_a_prompt(make_app: MakeApp) -> No
         app = await ready(pilot)
         await send(pilot, "now", "alt+enter")
         await idle(pilot)
-        assert said(app) == ["now"]
+        assert user_prompts(app) == ["now"]
 
 
 async def test_escape_stops_and_gives_what_waits_back_before_the_draft(make_app: MakeApp) -> None:
@@ -102,7 +102,7 @@ async def test_escape_stops_and_gives_what_waits_back_before_the_draft(make_app:
         await pilot.press("escape")
         await idle(pilot)
         assert app.editor.text == "sooner\n\neven sooner\n\nlater\n\nthe draft"
-        assert said(app) == ["go"]
+        assert user_prompts(app) == ["go"]
         assert "✗ bash" in screen(pilot) and not app.queue.rows
 
 
@@ -157,7 +157,7 @@ async def test_escape_ends_the_wait_before_a_retry(make_app: MakeApp) -> None:
         await until(pilot, lambda: "trying again" in screen(pilot))
         await pilot.press("escape")
         await idle(pilot)
-        assert said(app) == ["go"]
+        assert user_prompts(app) == ["go"]
 
 
 async def test_the_prompt_is_usable_at_once_after_escape(make_app: MakeApp) -> None:
@@ -169,7 +169,7 @@ async def test_the_prompt_is_usable_at_once_after_escape(make_app: MakeApp) -> N
         await idle(pilot)
         await send(pilot, "next")
         await until(pilot, lambda: "fresh" in screen(pilot))
-        assert said(app) == ["slow one", "next"]
+        assert user_prompts(app) == ["slow one", "next"]
 
 
 async def test_ctrl_c_clears_then_stops_then_quits(make_app: MakeApp) -> None:
@@ -229,7 +229,7 @@ async def test_a_prompt_that_is_sent_before_the_runtime_is_there_is_sent_when_it
         app.query_one(Editor).post_message(Editor.Submitted("early", follow_up=False))
         app.query_one(Editor).post_message(Editor.Submitted("and then", follow_up=True))
         await until(pilot, lambda: "second" in screen(pilot))
-        assert said(await ready(pilot)) == ["early", "and then"]
+        assert user_prompts(await ready(pilot)) == ["early", "and then"]
 
 
 async def test_a_prompt_that_cannot_be_sent_comes_back(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,12 +252,12 @@ async def test_a_paste_is_one_draft_in_one_step(make_app: MakeApp) -> None:
         app = await ready(pilot)
         app.post_message(events.Paste(text.replace("\n", "\r\n")))
         await until(pilot, lambda: app.editor.text == text)
-        assert said(app) == []
+        assert user_prompts(app) == []
         await pilot.press("ctrl+underscore")
         assert app.editor.text == ""
         await pilot.press("ctrl+y", "enter")
         await idle(pilot)
-        assert said(app) == [text]
+        assert user_prompts(app) == [text]
 
 
 async def test_a_paste_keeps_tabs_and_loses_sequences(make_app: MakeApp) -> None:
@@ -277,7 +277,7 @@ async def test_keys_count_in_the_order_in_which_they_were_typed(make_app: MakeAp
         for key in (*"go", "enter", *"next"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await idle(pilot)
-        assert said(app) == ["go"] and app.editor.text == "next"
+        assert user_prompts(app) == ["go"] and app.editor.text == "next"
 
 
 async def test_words_after_alt_are_not_typed(make_app: MakeApp) -> None:
@@ -396,7 +396,7 @@ async def test_a_reason_has_no_history_no_commands_and_no_files(work: Path) -> N
 CLUSTERS = ["👩‍👩‍👧", "🇩🇪", "e\u0301", "👍🏽", "क्षि", "\u1100\u1161\u11a8", "☝️", "1️⃣", "ی\u200c", "é", "文", "x"]
 
 
-async def test_a_key_moves_over_and_deletes_what_is_one_character_to_a_person(work: Path) -> None:
+async def test_a_key_moves_over_and_deletes_what_is_one_character_to_a_user(work: Path) -> None:
     app = WritingApp(work)
     async with app.run_test() as pilot:
         for cluster in CLUSTERS:

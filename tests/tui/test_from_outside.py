@@ -1,4 +1,4 @@
-"""Images that are pasted or dropped, the clipboard, and the person's own editor."""
+"""Images that are pasted or dropped, the clipboard, and the user's own editor."""
 
 import os
 import signal

@@ -49,10 +49,10 @@ NOTHING = [
 def read(*chunks: str) -> list[tuple[str, str | None]]:
     """The keys and pastes in these chunks of input, ended by an `x`."""
     reader = Input(KeyParser())
-    return [item for chunk in chunks for message in reader.feed(chunk) if (item := told(message))]
+    return [item for chunk in chunks for message in reader.feed(chunk) if (item := summary_of(message))]
 
 
-def told(message: object) -> tuple[str, str | None] | None:
+def summary_of(message: object) -> tuple[str, str | None] | None:
     match message:
         case events.Key():
             return message.key, message.character
@@ -109,12 +109,12 @@ def quiet(reader: Input) -> None:
     reader._paste_at -= 1.0
 
 
-def heard(reader: Input, *chunks: str) -> list[tuple[str, str | None]]:
-    return [item for chunk in chunks for message in reader.feed(chunk) if (item := told(message))]
+def parsed(reader: Input, *chunks: str) -> list[tuple[str, str | None]]:
+    return [item for chunk in chunks for message in reader.feed(chunk) if (item := summary_of(message))]
 
 
 def ticked(reader: Input) -> list[tuple[str, str | None]]:
-    return [item for message in reader.tick() if (item := told(message))]
+    return [item for message in reader.tick() if (item := summary_of(message))]
 
 
 AFTER_A_PASTE = [
@@ -135,13 +135,13 @@ def test_what_comes_in_one_go_with_a_paste_is_pasted_too_however_it_is_cut(data:
     paste = "\x1b[200~one\x1b[201~"
     for cut in range(1, len(paste + data)):
         reader = Input(KeyParser())
-        found = heard(reader, (paste + data)[:cut], (paste + data)[cut:])
+        found = parsed(reader, (paste + data)[:cut], (paste + data)[cut:])
         time.sleep(constants.ESCAPE_DELAY * 1.2 if data.endswith(("\x1b", "[")) and cut == 1 else 0)
         found += ticked(reader)
         assert {kind for kind, _ in found} == {"paste"}
         assert "".join(pasted or "" for _, pasted in found).replace("\r", "\n") == "one" + text
     reader = Input(KeyParser())
-    assert {kind for kind, _ in heard(reader, *paste, *data) + ticked(reader)} == {"paste"}
+    assert {kind for kind, _ in parsed(reader, *paste, *data) + ticked(reader)} == {"paste"}
 
 
 def test_a_burst_without_marks_goes_on_as_one_whatever_is_in_it() -> None:
@@ -158,28 +158,28 @@ def test_reports_of_the_terminal_are_read_right_after_a_paste() -> None:
 
 def test_keys_are_keys_again_when_nothing_came_for_a_moment() -> None:
     reader = Input(KeyParser())
-    heard(reader, "\x1b[200~one\x1b[201~two\r")
+    parsed(reader, "\x1b[200~one\x1b[201~two\r")
     quiet(reader)
-    assert heard(reader, "\r") == [("enter", "\r")]
+    assert parsed(reader, "\r") == [("enter", "\r")]
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x1b[27u", "\x1b[99;5u", "\x1b[27;5;99~", "\x1b"], ids=repr)
 def test_escape_and_ctrl_c_end_a_paste_that_has_no_end_and_keep_it(key: str) -> None:
     reader = Input(KeyParser())
-    assert heard(reader, "\x1b[200~one\rtwo") == []
+    assert parsed(reader, "\x1b[200~one\rtwo") == []
     quiet(reader)
-    assert heard(reader, key) + ticked(reader) == [("paste", "one\rtwo")]
-    assert heard(reader, "\x04") == [("ctrl+d", "\x04")]
+    assert parsed(reader, key) + ticked(reader) == [("paste", "one\rtwo")]
+    assert parsed(reader, "\x04") == [("ctrl+d", "\x04")]
 
 
 def test_a_paste_without_an_end_is_over_after_a_while() -> None:
     reader = Input(KeyParser())
-    assert heard(reader, "\x1b[200~one\rtwo") == ticked(reader) == []
+    assert parsed(reader, "\x1b[200~one\rtwo") == ticked(reader) == []
     quiet(reader)
     assert ticked(reader) == []
     quiet(reader)
     assert ticked(reader) == [("paste", "one\rtwo")]
-    assert heard(reader, "\r") == [("enter", "\r")]
+    assert parsed(reader, "\r") == [("enter", "\r")]
 
 
 def test_what_looks_like_such_a_key_within_a_paste_is_pasted() -> None:
@@ -188,9 +188,9 @@ def test_what_looks_like_such_a_key_within_a_paste_is_pasted() -> None:
 
 def test_the_end_of_a_paste_may_come_late_in_two_parts() -> None:
     reader = Input(KeyParser())
-    assert heard(reader, "\x1b[200~one\x1b") + ticked(reader) == [("paste", "one")]
-    assert heard(reader, "[201~") == []
-    assert heard(reader, "x") == [("x", "x")]
+    assert parsed(reader, "\x1b[200~one\x1b") + ticked(reader) == [("paste", "one")]
+    assert parsed(reader, "[201~") == []
+    assert parsed(reader, "x") == [("x", "x")]
 
 
 def test_two_pastes_and_an_empty_one() -> None:
@@ -236,7 +236,7 @@ def test_an_answer_in_parts_with_pauses_is_no_typing(monkeypatch: pytest.MonkeyP
     for cut in range(2, len(answer)):
         reader = Input(KeyParser())
         found = [*reader.feed(answer[:cut]), *reader.tick(), *reader.tick(), *reader.feed(answer[cut:])]
-        assert [told(message) for message in found] == [("background", background)]
+        assert [summary_of(message) for message in found] == [("background", background)]
 
 
 def test_an_answer_that_never_ends_is_dropped_and_what_is_typed_after_it_is_not(
@@ -246,7 +246,7 @@ def test_an_answer_that_never_ends_is_dropped_and_what_is_typed_after_it_is_not(
     assert list(reader.feed("\x1b]11;rgb:ffff/ff")) == []
     monkeypatch.setattr(terminal, "ANSWER_S", 0.0)
     assert list(reader.tick()) == []
-    assert [told(message) for message in reader.feed("fx")] == [("f", "f"), ("x", "x")]
+    assert [summary_of(message) for message in reader.feed("fx")] == [("f", "f"), ("x", "x")]
 
 
 @pytest.mark.parametrize(
@@ -263,11 +263,11 @@ def test_alt_bracket_is_a_key_and_what_follows_is_typed() -> None:
     found = list(reader.tick())
     time.sleep(constants.ESCAPE_DELAY * 1.2)
     found += reader.tick()
-    assert [told(message) for message in found] == [("right_square_bracket", None)]
+    assert [summary_of(message) for message in found] == [("right_square_bracket", None)]
     typed = [*reader.feed("\x1b]1"), *reader.feed("1;h"), *reader.tick()]
     time.sleep(constants.ESCAPE_DELAY * 1.2)
     typed += reader.tick()
-    assert [character for _, character in filter(None, map(told, typed)) if character] == list("11;h")
+    assert [character for _, character in filter(None, map(summary_of, typed)) if character] == list("11;h")
 
 
 def test_an_answer_before_a_paste_and_unmarked_lines_after_it() -> None:

@@ -64,7 +64,7 @@ def test_the_cursor_is_always_in_the_line_and_in_view(text: str, names: list[str
     assert cell_len(before + under) <= max(width, cell_len(under))
 
 
-def test_a_key_takes_what_is_one_character_to_a_person() -> None:
+def test_a_key_takes_what_is_one_character_to_a_user() -> None:
     for cluster in ("👩‍👩‍👧", "🇩🇪", "e\u0301", "क्षि", "ی\u200c"):
         assert act(LineEdit(f"a{cluster}"), "delete_left") == ("a", 1)
         assert act(LineEdit(f"a{cluster}b"), "left", "left", "delete_right") == ("ab", 1)

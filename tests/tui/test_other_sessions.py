@@ -7,7 +7,7 @@ from agentcli.config.paths import sessions_folder
 from agentcli.runtime.events import NoticeEvent
 from agentcli.sessions.repo import JsonlSessionRepo
 from tests.tui.conftest import MakeApp
-from tests.tui.drive import idle, ready, said, screen, send, transcript, until
+from tests.tui.drive import idle, ready, screen, send, transcript, until, user_prompts
 
 HELD = [{"tool": "bash", "arguments": {"command": "until [ -e go ]; do sleep 0.05; done"}}]
 
@@ -29,7 +29,7 @@ async def test_a_session_of_another_folder_brings_its_files_history_and_drafts(m
         app = await ready(pilot)
         await until(pilot, lambda: app.editor.completing is not None)
         await send(pilot, f"/resume {id}")
-        await until(pilot, lambda: said(app) == ["said there"])
+        await until(pilot, lambda: user_prompts(app) == ["said there"])
         await until(pilot, lambda: app.editor.cwd == elsewhere)
         await pilot.press(*"@far")
         await until(pilot, lambda: "far-away.txt" in screen(pilot))
@@ -71,7 +71,7 @@ async def test_it_says_how_to_go_on_only_if_something_was_said(make_app: MakeApp
         await send(pilot, "/thinking off")
         await send(pilot, "/name mine")
         await idle(pilot)
-        assert app.parting_words == ""
+        assert app.resume_hint == ""
         await send(pilot, "hi")
         await idle(pilot)
-        assert app.runtime is not None and app.parting_words.endswith(app.runtime.session.id[-12:])
+        assert app.runtime is not None and app.resume_hint.endswith(app.runtime.session.id[-12:])

@@ -1,4 +1,4 @@
-"""What the person is asked before a call runs, and what a key answers."""
+"""What the user is asked before a call runs, and what a key answers."""
 
 import tomllib
 from pathlib import Path
@@ -17,7 +17,7 @@ from agentcli.tui.painting.rows import plain
 from agentcli.tui.widgets import permission_prompt
 from agentcli.tui.widgets.permission_prompt import room
 from tests.tui.conftest import MakeApp, escapes, markup_lines
-from tests.tui.drive import idle, ready, said, screen, send, until
+from tests.tui.drive import idle, ready, screen, send, until, user_prompts
 
 
 def bash(command: str) -> dict[str, Any]:
@@ -119,7 +119,7 @@ async def test_a_reason_reaches_the_model_and_the_draft_stays(make_app: MakeApp,
         assert not (work / "made").exists()
         assert app.editor.text == "a draft\nof two" and app.editor.cursor_location == (0, 3)
         assert app.focused is app.editor and app.editor.display and not app.reason.display
-        assert said(app) == ["go"]
+        assert user_prompts(app) == ["go"]
 
 
 @pytest.mark.usefixtures("brisk")

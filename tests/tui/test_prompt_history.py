@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agentcli.config.masking import forget_keys, remember_key
+from agentcli.tui.app_settings import history_file
 from agentcli.tui.editing import prompt_history
 from agentcli.tui.editing.drafts import Drafts
 from agentcli.tui.editing.prompt_history import HistoryWalk, PromptHistory
-from agentcli.tui.editor_setup import history_file
 from tests.tui.drive import until
 from tests.tui.writing import WritingApp
 

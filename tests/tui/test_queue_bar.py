@@ -1,4 +1,4 @@
-"""The queue bar: what waits, in order, and what the person can ask for with keys and the mouse."""
+"""The queue bar: what waits, in order, and what the user can ask for with keys and the mouse."""
 
 from textual.app import App, ComposeResult
 from textual.events import MouseScrollDown

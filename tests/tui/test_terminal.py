@@ -238,7 +238,7 @@ def test_fast_lines_without_paste_marks_are_one_draft(start: Callable[..., PtyAp
 
 
 def sent_in(folder: Path) -> list[str]:
-    """What the person has said in the sessions of a folder."""
+    """The user's prompts in the sessions of a folder."""
     found: list[str] = []
     for info in JsonlSessionRepo(sessions_folder()).list(folder):
         session = Session(JsonlSessionStorage.read(info.path))

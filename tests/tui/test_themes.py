@@ -42,7 +42,7 @@ error = "#ff0000"
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The person's folder of themes."""
+    """The user's folder of themes."""
     folder = tmp_path / "home" / "themes"
     folder.mkdir(parents=True)
     return folder

@@ -1,4 +1,4 @@
-"""Which items come of the events that are no part of an answer: the person's commands, changes, summaries, notices."""
+"""Which items come of the events that are no part of an answer: the user's commands, changes, summaries, notices."""
 
 from typing import Any
 

@@ -10,10 +10,10 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from agentcli.tui.app_settings import equip
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.editing.completion import Choice
-from agentcli.tui.editor_setup import equip
 from agentcli.tui.widgets.editor import Editor
 
 COMMANDS = (

@@ -11,7 +11,7 @@ from agentcli.tui.colors import themes
 from agentcli.tui.commands.choices import MODES
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.editing.completion import Arguments, Choice
-from agentcli.tui.painting.session_words import age, session_title
+from agentcli.tui.painting.session_labels import age, session_title
 from agentcli.tui.session_controller import SessionController
 
 

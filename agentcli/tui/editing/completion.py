@@ -89,7 +89,7 @@ class Suggestion(Struct, frozen=True):
     """Of a file or directory. That of a directory ends in `/`: completion continues in it."""
 
     @property
-    def goes_on(self) -> bool:
+    def is_directory(self) -> bool:
         """Whether it is a directory, in which completion continues."""
         return self.path.endswith("/")
 

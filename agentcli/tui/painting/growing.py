@@ -78,5 +78,5 @@ class GrowingMarkdown:
         self, block: Block, before: Block | None, width: int, palette: Palette, *, grows: bool = False
     ) -> list[Row]:
         """The block's rows, with an empty row before them where one belongs."""
-        gap = [row((), width)] if before is not None and not block.goes_on(before) else []
+        gap = [row((), width)] if before is not None and not block.continues(before) else []
         return [*gap, *block_rows(block, width, palette, grows=grows)]

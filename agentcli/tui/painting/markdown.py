@@ -52,7 +52,7 @@ class Block:
         self.first_line = first_line
         self.number = number
 
-    def goes_on(self, before: "Block | None") -> bool:
+    def continues(self, before: "Block | None") -> bool:
         """Whether it is the next item of the list that `before` is an item of. Sets its number then."""
         if before is None or not self.tokens[0].type.endswith("list_open"):
             return False
@@ -116,7 +116,7 @@ def markdown_rows(text: str, width: int, palette: Palette) -> list[Row]:
     rows: list[Row] = []
     before: Block | None = None
     for block in split(shown(text)):
-        if before and not block.goes_on(before):
+        if before and not block.continues(before):
             rows.append(row((), width))
         rows += block_rows(block, width, palette)
         before = block

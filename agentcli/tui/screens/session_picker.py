@@ -23,7 +23,7 @@ from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.painting.clean import one_line
 from agentcli.tui.painting.list_rows import MARK, NO_MARK, marked, two_columns
 from agentcli.tui.painting.rows import Run
-from agentcli.tui.painting.session_words import age, session_title
+from agentcli.tui.painting.session_labels import age, session_title
 from agentcli.tui.screens.list_screen import ListScreen
 from agentcli.tui.status import folder_name
 

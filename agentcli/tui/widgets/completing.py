@@ -227,8 +227,8 @@ class Completing:
         editor.move_cursor((end_row, end_column - back + (blank and has_blank)))
 
     def _insert(self, query: Written, suggestion: Suggestion) -> None:
-        goes_on = suggestion.goes_on
+        is_directory = suggestion.is_directory
         self._dismissed = None
-        self._put(query.start, query.end, suggestion.text, back=suggestion.back, blank=not goes_on)
-        if not goes_on and (self._asked is None or self._asked.kind is query.kind):
+        self._put(query.start, query.end, suggestion.text, back=suggestion.back, blank=not is_directory)
+        if not is_directory and (self._asked is None or self._asked.kind is query.kind):
             self.close()

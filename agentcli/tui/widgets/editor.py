@@ -1,6 +1,6 @@
 """Editor: where the user writes. Its text is kept on disk until it is sent.
 
-It works alone; history, completion and drafts are added after the first paint (`tui.editor_setup`).
+It works alone; history, completion and drafts are added after the first paint (`tui.app_settings`).
 """
 
 from collections.abc import Callable
