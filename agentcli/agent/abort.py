@@ -19,8 +19,8 @@ class AbortSignal:
     __slots__ = ("_callbacks", "aborted", "reason")
 
     def __init__(self) -> None:
-        self.aborted = False
-        self.reason = ""
+        self.aborted: bool = False
+        self.reason: str = ""
         self._callbacks: dict[object, Callable[[], None]] = {}
 
     @property
@@ -70,7 +70,7 @@ class AbortController:
     __slots__ = ("signal",)
 
     def __init__(self) -> None:
-        self.signal = AbortSignal()
+        self.signal: AbortSignal = AbortSignal()
 
     def abort(self, reason: str = "aborted by the user") -> None:
         self.signal.fire(reason)

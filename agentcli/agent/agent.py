@@ -24,7 +24,7 @@ from agentcli.agent.loop_config import AgentConfig, AgentLoopConfig
 from agentcli.agent.messages import AgentMessage, AssistantMessage, ImageContent, user_message
 from agentcli.agent.models import Model, ThinkingLevel
 from agentcli.agent.partial import PartialMessage
-from agentcli.agent.queues import MessageQueues
+from agentcli.agent.queues import MessageQueues, PendingMessageQueue
 from agentcli.agent.tools import AgentTool
 
 __all__ = ["Agent", "AgentState", "Input", "Listener", "as_messages"]
@@ -72,10 +72,10 @@ class Agent:
         self.state = state
         self.stream_function = stream_function
         self.config = config
-        self.queues = MessageQueues() if queues is None else queues
-        self.events = EventEmitter() if events is None else events
-        self.steering_queue = self.queues.steering
-        self.follow_up_queue = self.queues.follow_up
+        self.queues: MessageQueues = MessageQueues() if queues is None else queues
+        self.events: EventEmitter = EventEmitter() if events is None else events
+        self.steering_queue: PendingMessageQueue = self.queues.steering
+        self.follow_up_queue: PendingMessageQueue = self.queues.follow_up
         self._controller = AbortController()
         self._run: asyncio.Task[None] | None = None
 

@@ -20,7 +20,7 @@ class EventEmitter:
     """The listeners of one agent, called in the order in which they subscribed."""
 
     def __init__(self) -> None:
-        self.signal = AbortSignal()
+        self.signal: AbortSignal = AbortSignal()
         """Of the current run, or of the last one."""
         self._listeners: dict[object, Listener] = {}
 

@@ -93,9 +93,9 @@ class PartialMessage:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.timestamp = now_ms()
-        self.usage = Usage()
-        self.closed = False
+        self.timestamp: int = now_ms()
+        self.usage: Usage = Usage()
+        self.closed: bool = False
         """Whether `done` or `error` was said: nothing may follow."""
         self._blocks: list[_Block] = []
         self._speaking = -1

@@ -111,8 +111,8 @@ class MessageQueues:
         follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME,
         on_change: Callable[[], None] | None = None,
     ) -> None:
-        self.steering = PendingMessageQueue(QueueMode(steering_mode), on_change)
-        self.follow_up = PendingMessageQueue(QueueMode(follow_up_mode), on_change)
+        self.steering: PendingMessageQueue = PendingMessageQueue(QueueMode(steering_mode), on_change)
+        self.follow_up: PendingMessageQueue = PendingMessageQueue(QueueMode(follow_up_mode), on_change)
 
     def __bool__(self) -> bool:
         """Whether any message waits."""

@@ -76,7 +76,7 @@ class ToolBatch:
         self, message: AssistantMessage, context: AgentContext, config: AgentLoopConfig, signal: AbortSignal
     ) -> None:
         self.message = message
-        self.calls = message.tool_calls
+        self.calls: list[ToolCall] = message.tool_calls
         self.messages: list[ToolResultMessage] = []
         """One result for each call, in source order."""
         self._context = context

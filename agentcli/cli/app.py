@@ -10,7 +10,7 @@ from agentcli.cli.command_group import CommandGroup
 from agentcli.cli.rpc import rpc
 from agentcli.cli.run import run
 
-app = CommandGroup(
+app: CommandGroup = CommandGroup(
     "A coding agent in your terminal. Without a command it opens the app in this folder.",
     no_args_is_help=False,
     add_completion=True,

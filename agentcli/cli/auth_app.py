@@ -7,7 +7,7 @@ import typer
 
 from agentcli.cli.command_group import CommandGroup
 
-app = CommandGroup("Keys of model providers: store, remove and list them.")
+app: CommandGroup = CommandGroup("Keys of model providers: store, remove and list them.")
 
 Name = Annotated[str, typer.Argument(metavar="PROVIDER", help="As `agentcli models` names it before the slash.")]
 

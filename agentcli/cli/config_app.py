@@ -7,7 +7,7 @@ import typer
 from agentcli.cli import options
 from agentcli.cli.command_group import CommandGroup
 
-app = CommandGroup("Settings: show, change and check them.")
+app: CommandGroup = CommandGroup("Settings: show, change and check them.")
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help='Like bash_timeout, retry.max_retries or models."a/b".input.')]
 

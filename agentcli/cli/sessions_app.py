@@ -9,7 +9,7 @@ import typer
 from agentcli.cli import options
 from agentcli.cli.command_group import CommandGroup
 
-app = CommandGroup("Sessions: list, show, fork, export, repair them, or go on with one.")
+app: CommandGroup = CommandGroup("Sessions: list, show, fork, export, repair them, or go on with one.")
 
 Session = Annotated[str, typer.Argument(metavar="ID|PATH", help="A part of the id will do.")]
 Entry = Annotated[str, typer.Argument(metavar="ENTRY", help="An entry's id, or a part of it; `tree` shows them.")]

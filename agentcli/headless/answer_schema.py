@@ -53,7 +53,7 @@ class OutputSchema:
         """The last answer, as the model wrote it, if it fits."""
         self.data: Any = None
         """Its value."""
-        self.problem = "the model gave no answer that could be checked against the schema"
+        self.problem: str = "the model gave no answer that could be checked against the schema"
         """Why there is no answer; of no meaning if there is one."""
         self._schema = _read(path)
         self._corrections = 0

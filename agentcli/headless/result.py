@@ -58,7 +58,7 @@ class UsageCounter:
         self.answer: AssistantMessage | None = None
         self.turns = 0
         self.cost = 0.0
-        self.tokens = Tokens()
+        self.tokens: Tokens = Tokens()
 
     def __call__(self, event: object, signal: object) -> None:
         match event:

@@ -50,7 +50,7 @@ class TextOutput:
         """Whether the answer's last line has no end yet."""
         self._has_shown = False
         """Whether anything of the last answer was printed."""
-        self.last_said = ""
+        self.last_said: str = ""
         """The last line on stderr."""
 
     def __call__(self, event: object, signal: object) -> None:

@@ -41,7 +41,7 @@ class ToolLines:
     """Draws on a terminal from the first call of a turn until `stop`."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        self.console: Console = Console(file=stream, highlight=False, markup=False, emoji=False)
         self._live: Live | None = None
         self._lines: dict[str, _Line] = {}
 

@@ -52,7 +52,7 @@ class StreamClient:
     """
 
     def __init__(self, clients: HttpClients | None = None) -> None:
-        self.clients = clients or HttpClients()
+        self.clients: HttpClients = clients or HttpClients()
 
     def __call__(
         self, model: Model, context: Context, options: StreamOptions

@@ -57,9 +57,9 @@ class Additions:
         emit: Emit = EventEmitter().emit,
     ) -> None:
         settings = options.settings
-        self.api = ExtensionApi(cwd)
+        self.api: ExtensionApi = ExtensionApi(cwd)
         self.notices: list[str] = []
-        self.mode = mode_of(options, settings)
+        self.mode: PermissionMode = mode_of(options, settings)
         self.sandbox = sandbox
         self._emit = emit
         self._cwd = cwd

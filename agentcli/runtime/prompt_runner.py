@@ -59,7 +59,7 @@ class PromptRunner:
     ) -> None:
         self.agent = agent
         self.limits = limits
-        self.commands = UserCommands(agent, recorder, toolset.commands, lambda: self.is_busy)
+        self.commands: UserCommands = UserCommands(agent, recorder, toolset.commands, lambda: self.is_busy)
         self._in_memory = options.session.in_memory
         self._is_configured = options.load is not None
         """Whether settings were read, and so what is wrong with their home was told."""

@@ -50,14 +50,14 @@ class Runtime:
         return cls(assemble(options))
 
     def __init__(self, assembly: Assembly) -> None:
-        self.options = assembly.options
+        self.options: RuntimeOptions = assembly.options
         self.agent = assembly.agent
         self.session = assembly.recorder.session
         self.catalog = assembly.catalog
         self.cwd = assembly.cwd
-        self.notices = assembly.notices
+        self.notices: list[str] = assembly.notices
         """What the user should know before the first prompt, a line each."""
-        self.attachments = Attachments(assembly.tool_options, assembly.toolset.files.known)
+        self.attachments: Attachments = Attachments(assembly.tool_options, assembly.toolset.files.known)
         """Makes prompts with files of names: `attachments.build_prompt(["@a.py", "what is it?"])`."""
         self._recorder = assembly.recorder
         self._additions = assembly.additions

@@ -31,7 +31,7 @@ class UserCommands:
     def __init__(
         self, agent: Agent, recorder: SessionRecorder, commands: Commands, is_busy: Callable[[], bool]
     ) -> None:
-        self.is_running = False
+        self.is_running: bool = False
         self.waiting: list[BashExecutionMessage] = []
         """What ended while a run went on."""
         self._agent = agent

@@ -30,7 +30,7 @@ class RpcSession:
     def __init__(self, outlet: StdoutWriter, stopping: StopSignals) -> None:
         self.runtime: Runtime
         """The one that is spoken to now; there is one after the first `use`."""
-        self.lines = JsonLines(outlet)
+        self.lines: JsonLines = JsonLines(outlet)
         self._outlet = outlet
         self._stopping = stopping
         self._wire: EventSerializer | None = None

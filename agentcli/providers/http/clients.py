@@ -59,7 +59,7 @@ class HttpClients:
         self.first_token_timeout_s = first_token_timeout_s
         self.idle_timeout_s = idle_timeout_s
         self.key_source = key_source
-        self.histories = RequestCache()
+        self.histories: RequestCache = RequestCache()
         """What wire APIs remember from request to request."""
         self._clients: dict[str, httpx.AsyncClient] = {}
         self._tls: ssl.SSLContext | None = None

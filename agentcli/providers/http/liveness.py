@@ -32,7 +32,7 @@ class Liveness:
     """
 
     def __init__(self, first_token_s: float, idle_s: float, place: str) -> None:
-        self.waiting = True
+        self.waiting: bool = True
         """Whether the server is waited for, now."""
         self.events: Sequence[AssistantMessageEvent] = ()
         """Of the answer, the last that came."""

@@ -29,7 +29,7 @@ class ContextTokens:
     """
 
     def __init__(self, shown: Callable[[AgentMessage], AgentMessage] = lambda message: message) -> None:
-        self.ratio = 1.0
+        self.ratio: float = 1.0
         """Tokens, as the server counts them, for one that is guessed."""
         self._shown = shown
         self._grew = False

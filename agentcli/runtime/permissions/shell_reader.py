@@ -55,7 +55,7 @@ class ShellReader(ShellWords):
         self._on_redirection = on_redirection
         self._nesting = nesting
         self._is_piped = False
-        self.has_input = False
+        self.has_input: bool = False
         """Whether a command is given a text or a file: by `<`, a here-document, or a here-string."""
 
     def read(self) -> None:

@@ -28,7 +28,7 @@ class SessionLock:
     """
 
     def __init__(self, session: Path) -> None:
-        self.path = session.with_name(session.name + ".lock")
+        self.path: Path = session.with_name(session.name + ".lock")
         self.problem = ""
         """Why there is no lock, as one line; empty if the lock is held."""
         self.other_owner: int | None = None

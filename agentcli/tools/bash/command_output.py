@@ -81,7 +81,7 @@ class CommandOutput:
         self.total_bytes = 0
         self.path: Path | None = None
         """The file with the raw bytes."""
-        self.spill_problem = ""
+        self.spill_problem: str = ""
         """Why the file is missing or not complete."""
 
     def feed(self, chunk: bytes) -> None:

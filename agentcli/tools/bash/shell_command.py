@@ -85,18 +85,18 @@ class ShellCommand:
         self.text = text
         self.mark = mark
         self.output = output
-        self.pid = 0
+        self.pid: int = 0
         self.return_code: int | None = None
         """Of the shell; `-n` if signal n killed it. None while it runs."""
-        self.left = LeftRunning()
+        self.left: LeftRunning = LeftRunning()
         """What the shell had left running when the command settled."""
-        self.end_note = ""
+        self.end_note: str = ""
         """Why it was stopped, if it was."""
         self.unended: list[Process] = []
         """What lived on when all was to be killed."""
-        self.is_slowed = False
+        self.is_slowed: bool = False
         """It printed faster than the output of a background job is read."""
-        self.started_at = time.monotonic()
+        self.started_at: float = time.monotonic()
         self.ended_at: float | None = None
         self._start = start
         self._spill = spill

@@ -43,7 +43,7 @@ class EditPlacer:
         self.data = data
         self.kind = kind
         self.name = name
-        self.counter = LineCounter(data)
+        self.counter: LineCounter = LineCounter(data)
         self._lines: list[Line] | None = None
 
     def place(self, edits: list[Edit]) -> list[EditMatch]:

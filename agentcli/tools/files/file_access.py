@@ -20,7 +20,7 @@ class FileAccess:
     """Which files the model knows, where its calls may go, and the one line in which changes are made."""
 
     def __init__(self) -> None:
-        self.known = ReadTracker()
+        self.known: ReadTracker = ReadTracker()
         self.judged: dict[str, Path | None] = {}
         """By the id of a call, the real path that was judged, None if it can be none. Without a judge it is empty."""
         self._changes: ThreadPoolExecutor | None = None

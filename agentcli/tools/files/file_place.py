@@ -28,7 +28,7 @@ class FilePlace:
 
     def __init__(self, path: Path, real: Path | None = None) -> None:
         self.path = path
-        self.real = real or Path(os.path.realpath(path))
+        self.real: Path = real or Path(os.path.realpath(path))
         self._name = self.real.name or "."
         self._folder: int | None = None
 

@@ -41,7 +41,7 @@ class Landlock:
         self._policy = policy
         self._private = private
         self._abi = 0
-        self.tmp = str(private / "tmp")
+        self.tmp: str = str(private / "tmp")
         self.limits = ""
 
     def start(self) -> None:

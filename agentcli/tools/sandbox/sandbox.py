@@ -35,7 +35,8 @@ class Sandbox:
     """
 
     def __init__(self, policy: SandboxPolicy, private: Path, only: str | None = None) -> None:
-        self.policy = policy = policy.prepared()
+        policy = policy.prepared()
+        self.policy: SandboxPolicy = policy
         self.refusals: list[str] = []
         """Why a back end that comes first was not taken, a line each."""
         # A signal handler may come upon its own thread in the middle of it.
@@ -44,10 +45,10 @@ class Sandbox:
         self._watching = False
         self._closed = threading.Event()
         self._told: list[str] = []
-        self.proxy = _proxy_of(policy)
+        self.proxy: HostProxy | None = _proxy_of(policy)
         self._served: socket.socket | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.back_end = self._first(private, only)
+        self.back_end: BackEnd = self._first(private, only)
         self._guard = Guard(policy, keeps_protected=self.back_end.keeps_protected)
 
     def prepare(self) -> None:

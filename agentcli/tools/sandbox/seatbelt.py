@@ -26,7 +26,7 @@ class Seatbelt:
     def __init__(self, policy: SandboxPolicy, private: Path) -> None:
         self._policy = policy
         self._private = private
-        self.tmp = str(private / "tmp")
+        self.tmp: str = str(private / "tmp")
         self.listener: socket.socket | None = None
         self.limits = (
             "Temporary files, which lie on the disk, have no limit of their own. A process that cuts all ties with its "

@@ -49,7 +49,7 @@ class GrepEvents:
     """Takes the output chunk by chunk."""
 
     def __init__(self) -> None:
-        self.is_whole = False
+        self.is_whole: bool = False
         """Whether the last event, the summary, was there."""
         self._held = b""
         self._long: _LongEvent | None = None
