@@ -1,4 +1,4 @@
-"""Reading files that others may have put there: nothing blocks, everything has a limit, and every reason is told."""
+"""Reading files that others may have put there: nothing blocks, everything has a limit, and every reason is reported."""
 
 import os
 import socket
@@ -10,7 +10,7 @@ from agentcli.files.reading import FileProblem, decode, open_regular, read_begin
 
 
 def hostile_paths(folder: Path) -> dict[Path, str]:
-    """Paths that no reader may wait at, and what is said of each."""
+    """Paths at which no reader may block, and the reason given for each."""
     os.mkfifo(folder / "fifo")
     (folder / "to_fifo").symlink_to("fifo")
     (folder / "loop").symlink_to("loop")

@@ -1,4 +1,4 @@
-"""Where a repository begins: there where git says so."""
+"""The root of a repository is the one that git finds."""
 
 import os
 import shutil
@@ -60,7 +60,7 @@ def test_git_says_the_same(tmp_path: Path):
         done = subprocess.run(
             ["git", "rev-parse", "--show-toplevel"], cwd=folder, env=environment, capture_output=True, text=True
         )
-        # Of a broken `.git` file git says that it is broken; nothing else is a root for it.
+        # git reports a broken `.git` file as an error; nothing else is a root for it.
         assert done.returncode == 128 or Path(done.stdout.strip()) == repository_root(folder), folder
 
 

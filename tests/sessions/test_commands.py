@@ -1,4 +1,4 @@
-"""`agentcli sessions …` as a person uses it."""
+"""`agentcli sessions …` as a user runs it."""
 
 import json
 import re

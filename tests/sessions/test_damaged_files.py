@@ -1,4 +1,4 @@
-"""Files that something happened to: every entry that can be read is there, once, and the conversation goes on."""
+"""Damaged files: every entry that can be read is there, once, and the conversation continues."""
 
 import json
 from pathlib import Path
@@ -197,7 +197,7 @@ def test_a_line_full_of_beginnings_is_given_up_soon(tmp_path: Path):
         ([("a", "c"), ("b", "a"), ("c", "b"), ("d", "b")], {"a": None, "b": "a", "c": "b", "d": "b"}),
         ([("b", "a"), ("a", None)], {"b": "a", "a": None}),
     ],
-    ids=["two", "itself", "three", "no circle, only out of order"],
+    ids=["two", "itself", "three", "no cycle, only out of order"],
 )
 def test_a_circle_is_cut_once_and_what_is_only_out_of_order_is_not(tmp_path: Path, entries, expected):
     session = Session(JsonlSessionStorage.open(write(tmp_path / "s.jsonl", *entries)))

@@ -1,4 +1,4 @@
-"""What entries are and say to somebody who looks for a place in the tree."""
+"""How entries appear to a user who looks for a place in the tree."""
 
 import pytest
 
@@ -60,11 +60,11 @@ def message(message: AgentMessage) -> MessageEntry:
         (LeafEntry(**BASE, target_id="0"), EntryKind.MARK, ""),
     ],
 )
-def test_every_entry_is_of_a_kind_and_says_something_on_one_line(entry: Entry, kind: EntryKind, text: str) -> None:
+def test_every_entry_has_a_kind_and_a_description_of_one_line(entry: Entry, kind: EntryKind, text: str) -> None:
     assert entry.kind is kind
     assert entry.text() == text
     assert entry.describe().strip() and "\n" not in entry.describe()
 
 
-def test_a_command_of_the_person_is_described_by_itself() -> None:
+def test_a_command_of_the_user_is_described_by_itself() -> None:
     assert message(BashExecutionMessage("make\ntest", "ok", exclude_from_context=True)).describe() == "$ make test"

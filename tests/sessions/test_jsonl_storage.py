@@ -12,21 +12,18 @@ from pathlib import Path
 import pytest
 
 from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import AssistantMessage, TextContent, ToolResultMessage, text_of, user_message
+from agentcli.agent.messages import AssistantMessage, TextContent, ToolResultMessage, user_message
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import new_id, now_iso
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from tests.sessions.context_texts import context_texts
 
 
 def new_session(path: Path) -> Session:
     header = SessionHeader(id=new_id(), timestamp=now_iso(), cwd=str(path.parent))
     return Session(JsonlSessionStorage.create(path, header))
-
-
-def said(session: Session) -> list[str]:
-    return [text_of(message.content) for message in session.build_context().messages]
 
 
 @pytest.fixture
@@ -76,7 +73,7 @@ def test_a_torn_last_line_is_set_aside_and_reported(closed: Path):
     whole = closed.read_bytes()
     closed.write_bytes(whole + b'{"type":"message","id":"torn","mess')
     session = Session(JsonlSessionStorage.open(closed))
-    assert said(session) == ["hi", "hello"]
+    assert context_texts(session) == ["hi", "hello"]
     assert "set aside" in session.storage.notices[0]
     session.append_message(user_message("again"))
     session.close()
@@ -91,7 +88,7 @@ def test_a_whole_last_line_without_its_newline_is_kept_once(closed: Path):
     session.append_message(user_message("again"))
     session.close()
     again = Session(JsonlSessionStorage.open(closed))
-    assert said(again) == ["hi", "hello", "again"]
+    assert context_texts(again) == ["hi", "hello", "again"]
     again.close()
 
 
@@ -99,7 +96,7 @@ def test_lines_that_cannot_be_read_are_kept_and_counted(closed: Path):
     lines = closed.read_bytes().splitlines(keepends=True)
     closed.write_bytes(b"".join([*lines[:2], b"garbage\n", b"\n", *lines[2:]]))
     session = Session(JsonlSessionStorage.open(closed))
-    assert said(session) == ["hi", "hello"]
+    assert context_texts(session) == ["hi", "hello"]
     assert session.storage.notices[0].startswith("1 line ")
     session.close()
     assert b"garbage\n" in closed.read_bytes()
@@ -112,7 +109,7 @@ def test_entries_and_fields_of_another_version_survive(closed: Path):
     session = Session(JsonlSessionStorage.open(closed))
     assert session.leaf_id == "f1"
     session.append_message(user_message("again"))
-    assert said(session) == ["hi", "hello", "again"]
+    assert context_texts(session) == ["hi", "hello", "again"]
     session.close()
     assert json.dumps(future).encode() in closed.read_bytes()
 
@@ -138,6 +135,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from tests.sessions.context_texts import context_texts
 storage = JsonlSessionStorage.open(Path(sys.argv[1]))
 print("open", flush=True)
 time.sleep(60)
@@ -163,7 +161,7 @@ def test_looking_at_a_session_changes_nothing(closed: Path):
     closed.write_bytes(closed.read_bytes() + b'{"torn')
     before = closed.read_bytes()
     session = Session(JsonlSessionStorage.read(closed))
-    assert said(session) == ["hi", "hello"]
+    assert context_texts(session) == ["hi", "hello"]
     session.close()
     assert closed.read_bytes() == before
     assert len(list(closed.parent.iterdir())) == 1
@@ -184,7 +182,7 @@ def test_an_append_that_fails_changes_neither_file_nor_memory(closed: Path):
     assert error.value.code == "storage"
     assert (closed.read_bytes(), session.leaf_id) == (before, leaf)
     session.append_message(user_message("now"))
-    assert said(session) == ["hi", "hello", "now"]
+    assert context_texts(session) == ["hi", "hello", "now"]
     session.close()
 
 
@@ -194,7 +192,7 @@ def test_lone_surrogates_do_not_keep_a_message_out(path: Path):
     session.append_message(ToolResultMessage("a", "bash", [TextContent("\udcff")], details={"\udc80": "\udc80"}))
     session.close()
     again = Session(JsonlSessionStorage.open(path))
-    assert said(again) == ["odd \ufffd name", "\ufffd"]
+    assert context_texts(again) == ["odd \ufffd name", "\ufffd"]
     again.close()
     path.read_bytes().decode("utf-8")
 
@@ -261,6 +259,7 @@ import resource, sys
 from pathlib import Path
 from agentcli.agent.errors import SessionError
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from tests.sessions.context_texts import context_texts
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     JsonlSessionStorage.read(Path(sys.argv[1]))
@@ -295,5 +294,5 @@ def test_on_a_full_disk_a_torn_line_stays_and_the_next_one_is_sound(closed: Path
     session.append_message(user_message("again"))
     session.close()
     again = Session(JsonlSessionStorage.open(closed))
-    assert said(again) == ["hi", "hello", "again"]
+    assert context_texts(again) == ["hi", "hello", "again"]
     again.close()

@@ -1,4 +1,4 @@
-"""Repos: both keep, find, fork and delete sessions in the same way; the folder of files has rules of its own."""
+"""Repos: both keep, find, fork and delete sessions in the same way; the directory of files has rules of its own."""
 
 import os
 import time
@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from agentcli.agent.errors import SessionError
-from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user_message
+from agentcli.agent.messages import AssistantMessage, TextContent, user_message
 from agentcli.sessions import listing
 from agentcli.sessions.repo import InMemorySessionRepo, JsonlSessionRepo
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from tests.growth.cost import Work, assert_doubles
+from tests.sessions.context_texts import context_texts
 
 
 @pytest.fixture(params=["memory", "jsonl"])
@@ -32,10 +33,6 @@ def name_of(session: Session) -> Any:
     return session.storage.path if isinstance(session.storage, JsonlSessionStorage) else session.id
 
 
-def said(session: Session) -> list[str]:
-    return [text_of(message.content) for message in session.build_context().messages if hasattr(message, "content")]
-
-
 def talk(repo: Any, cwd: Path, *texts: str) -> tuple[Session, list[str]]:
     session = repo.create(cwd)
     ids = [
@@ -51,7 +48,7 @@ def test_a_session_is_created_listed_opened_and_deleted(repo: Any, tmp_path: Pat
     assert [info.id for info in repo.list(tmp_path)] == [session.id]
     assert repo.list(tmp_path / "other") == []
     opened = repo.open(name_of(session))
-    assert said(opened) == ["hi", "hello"]
+    assert context_texts(opened) == ["hi", "hello"]
     opened.close()
     repo.delete(name_of(session))
     assert repo.list() == []
@@ -63,11 +60,11 @@ def test_a_session_is_created_listed_opened_and_deleted(repo: Any, tmp_path: Pat
 def test_a_fork_at_an_entry_holds_the_path_up_to_it(repo: Any, tmp_path: Path):
     session, ids = talk(repo, tmp_path, "a", "b", "c")
     fork = repo.fork(name_of(session), entry_id=ids[1], position="at")
-    assert said(fork) == ["a", "b"]
+    assert context_texts(fork) == ["a", "b"]
     assert fork.id != session.id
     assert fork.header.parent_session == str(name_of(session))
     fork.append_message(user_message("other"))
-    assert said(session) == ["a", "b", "c"]
+    assert context_texts(session) == ["a", "b", "c"]
     fork.close()
     session.close()
 
@@ -75,12 +72,12 @@ def test_a_fork_at_an_entry_holds_the_path_up_to_it(repo: Any, tmp_path: Path):
 def test_a_fork_before_a_user_message_ends_at_its_parent(repo: Any, tmp_path: Path):
     session, ids = talk(repo, tmp_path, "a", "b", "c")
     fork = repo.fork(name_of(session), entry_id=ids[2])
-    assert said(fork) == ["a", "b"]
+    assert context_texts(fork) == ["a", "b"]
     fork.close()
     empty = repo.fork(name_of(session), entry_id=ids[0], position="before")
-    assert said(empty) == []
+    assert context_texts(empty) == []
     empty.append_message(user_message("anew"))
-    assert said(empty) == ["anew"]
+    assert context_texts(empty) == ["anew"]
     empty.close()
     session.close()
 

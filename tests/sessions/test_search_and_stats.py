@@ -1,4 +1,4 @@
-"""Finding a session by what it holds, and what a session took."""
+"""Finding a session by its content, and what a session took."""
 
 from pathlib import Path
 
@@ -81,9 +81,16 @@ def test_an_id_is_found_exactly(repo: JsonlSessionRepo):
     assert found(repo, info.id)[0].info == info
 
 
-def test_a_pattern_that_is_none_is_told(repo: JsonlSessionRepo):
+def test_an_invalid_pattern_is_reported(repo: JsonlSessionRepo):
     with pytest.raises(UsageError, match="no pattern"):
         found(repo, "re:(")
+
+
+def test_usage_is_added_field_by_field():
+    usage = Usage(100, 10, 5, 1, 116, UsageCost(1, 2, 3, 4, 10))
+    assert Usage() + usage == usage
+    assert usage + usage == Usage(200, 20, 10, 2, 232, UsageCost(2, 4, 6, 8, 20))
+    assert (usage.counted, Usage(100, 10, 5, 1).counted) == (116, 116)
 
 
 def test_stats_count_every_branch_by_model_and_tool(tmp_path: Path):

@@ -15,6 +15,7 @@ from agentcli.sessions.ids import new_id, now_iso, to_milliseconds
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
+from tests.sessions.context_texts import context_texts
 
 Make = Callable[[], Session]
 
@@ -44,16 +45,12 @@ def answer(text: str) -> AssistantMessage:
     return AssistantMessage([TextContent(text)], provider="p", model="m")
 
 
-def said(session: Session) -> list[str]:
-    return [text_of(message.content) for message in session.build_context().messages]
-
-
 def test_messages_follow_each_other(make: Make):
     session = make()
     first = session.append_message(user_message("hi"))
     second = session.append_message(answer("hello"))
     assert [(entry.id, entry.parent_id) for entry in session.get_branch()] == [(first, None), (second, first)]
-    assert said(session) == ["hi", "hello"]
+    assert context_texts(session) == ["hi", "hello"]
     assert session.leaf_id == second
 
 
@@ -63,9 +60,9 @@ def test_going_back_makes_a_branch_and_keeps_both(make: Make):
     left = session.append_message(answer("one way"))
     session.move_to(first)
     session.append_message(answer("another way"))
-    assert said(session) == ["hi", "another way"]
+    assert context_texts(session) == ["hi", "another way"]
     session.move_to(left)
-    assert said(session) == ["hi", "one way"]
+    assert context_texts(session) == ["hi", "one way"]
 
 
 def test_a_branch_summary_names_the_branch_point_and_the_leaf_that_was_left(make: Make):
@@ -83,9 +80,9 @@ def test_moving_before_the_first_entry_starts_over(make: Make):
     session = make()
     session.append_message(user_message("hi"))
     session.move_to(None)
-    assert said(session) == []
+    assert context_texts(session) == []
     session.append_message(user_message("again"))
-    assert said(session) == ["again"]
+    assert context_texts(session) == ["again"]
 
 
 def test_labels_and_names_do_not_move_the_leaf(make: Make):
@@ -107,7 +104,7 @@ def test_a_place_that_is_not_there_cannot_be_gone_to(make: Make):
         with pytest.raises(SessionError) as error:
             act()
         assert error.value.code == "not_found"
-    assert said(session) == ["hi"]
+    assert context_texts(session) == ["hi"]
 
 
 def test_the_context_knows_model_thinking_and_tools(make: Make):
@@ -153,7 +150,7 @@ def test_custom_entries_are_in_the_context_only_if_they_are_messages_or_projecte
     session.append_message(user_message("hi"))
     session.append_custom("note", {"text": "remember"})
     session.append_custom_message("reminder", "do not forget", details={"n": 1})
-    assert said(session) == ["hi", "do not forget"]
+    assert context_texts(session) == ["hi", "do not forget"]
     options = SessionContextBuildOptions(
         entry_transforms=[lambda entries: entries[1:]],
         entry_projectors={"note": lambda entry, index, entries: [user_message(entry.data["text"])]},
@@ -183,7 +180,7 @@ def test_a_reopened_session_is_the_same_tree(tmp_path: Path):
     again = Session(JsonlSessionStorage.open(path))
     assert (again.leaf_id, again.name, again.labels) == (first, "named", {first: "start"})
     again.append_message(answer("another way"))
-    assert said(again) == ["hi", "another way"]
+    assert context_texts(again) == ["hi", "another way"]
     again.close()
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert [line["type"] for line in lines] == [

@@ -9,13 +9,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from agentcli.agent.messages import AssistantMessage, TextContent, text_of, user_message
+from agentcli.agent.messages import AssistantMessage, TextContent, user_message
 from agentcli.sessions.entries import SessionHeader
 from agentcli.sessions.ids import now_iso
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
+from tests.sessions.context_texts import context_texts
 
 texts = st.text(max_size=20)
 
@@ -130,10 +131,10 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(at=consumes(entries))
     def fork_in_place(self, at: str) -> None:
-        """A fork at any entry says what the session said there."""
+        """A fork at any entry has the context that the session had there."""
         fork = self.repo.fork(self.file.storage.path, entry_id=at, position="at")
         leaf, self.model.leaf = self.model.leaf, at
-        assert said(fork) == self.model.context()
+        assert context_texts(fork) == self.model.context()
         self.model.leaf = leaf
         fork.close()
         fork.storage.path.unlink()
@@ -147,7 +148,7 @@ class Sessions(RuleBasedStateMachine):
         assert self.file.get_entries() == self.memory.get_entries()
         assert self.file.build_context() == self.memory.build_context()
         assert [entry.id for entry in self.file.get_branch()] == self.model.path()
-        assert said(self.file) == self.model.context()
+        assert context_texts(self.file) == self.model.context()
         assert self.file.labels == self.memory.labels == self.labels
         assert self.file.name == self.memory.name
 
@@ -155,11 +156,6 @@ class Sessions(RuleBasedStateMachine):
         if hasattr(self, "file"):
             self.file.close()
         self.folder.cleanup()
-
-
-def said(session: Session) -> list[str]:
-    messages = session.build_context().messages
-    return [message.summary if hasattr(message, "summary") else text_of(message.content) for message in messages]
 
 
 TestSessions = Sessions.TestCase
