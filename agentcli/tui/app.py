@@ -257,7 +257,7 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         if texts := [text for text in texts if text.strip()]:
             self.editor.put_before("\n\n".join(texts))
 
-    # What keys do
+    # Keys
 
     def on_editor_action_asked(self, message: Editor.ActionAsked) -> None:
         """Do what a key of the whole app means."""
@@ -390,6 +390,5 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         self._shutdown_handler.done()
 
     def crash_report(self, error: Exception) -> Text:
-        """The report without local variables, which may hold keys, and without escape sequences."""
-        # Textual's report shows local variables, which may hold keys, and escape sequences as they are.
+        """Unlike Textual's report it has no local variables, which may hold keys, and no escape sequences."""
         return crash_report(error)

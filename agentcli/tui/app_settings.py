@@ -93,6 +93,6 @@ async def equip(editor: Editor, cwd: Path, *, commands: Callable[[], Sequence[Ch
         editor.put_before(left)
     await to_thread(drafts.save, editor.unsent)
     if before is not None:
-        # The draft has come along.
+        # The draft is in the new directory's file now.
         await to_thread(before.close, "")
     return bool(left)

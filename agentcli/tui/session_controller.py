@@ -1,6 +1,6 @@
 """SessionController: connects a runtime with the screen. Prompts go in, events come out as transcript items.
 
-Everything that the first paint does not need is imported from here (50 ms), after it.
+Everything that the first paint does not need is imported from here, after it.
 """
 
 import asyncio

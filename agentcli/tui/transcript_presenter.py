@@ -1,11 +1,14 @@
 """TranscriptPresenter: turns events into the items of the transcript, and knows what the agent is doing."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import Struct
 
 from agentcli.agent.assistant_events import (
+    DoneEvent,
+    ErrorEvent,
+    StartEvent,
     TextDeltaEvent,
     TextEndEvent,
     TextStartEvent,
@@ -262,8 +265,10 @@ class TranscriptPresenter:
                 if isinstance(item, ToolPanel):
                     item.set_arguments(call.arguments)
                     self.transcript.changed(item)
-            case _:
+            case StartEvent() | DoneEvent() | ErrorEvent():
                 pass
+            case unknown:
+                assert_never(unknown)
 
     def _end_message(self, message: AgentMessage, now: float) -> None:
         match message:

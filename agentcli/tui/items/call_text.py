@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agentcli.tools.edit.edit import prepare_edit_arguments
 from agentcli.tui.colors.palette import Tone
-from agentcli.tui.items.changes import Line, edits_of, marked, new_lines
+from agentcli.tui.items.changes import Line, edits_of, first_lines, marked, new_lines
 from agentcli.tui.painting.clean import clean, one_line
 
 COMMAND_LINES = 6
@@ -77,8 +77,7 @@ def _arguments(arguments: Mapping[str, Any], expanded: bool) -> list[Line]:
         texts = [f"{name}: {_value(value, indent=2)}" for name, value in arguments.items()]
         return [(line, Tone.DIM) for text in texts for line in text.split("\n")]
     lines = [(one_line(f"{name}: {_value(value)}"), Tone.DIM) for name, value in arguments.items()]
-    hidden = len(lines) - ARGUMENTS
-    return [*lines[:ARGUMENTS], (f"… {hidden:,} more arguments", Tone.QUOTE)] if hidden > 0 else lines
+    return first_lines(lines, ARGUMENTS, "arguments")
 
 
 def _command(command: str, expanded: bool) -> str:

@@ -39,6 +39,18 @@ def edits_of(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(_text(edit.get("old_text")), _text(edit.get("new_text"))) for edit in found]
 
 
+def first_lines(lines: list[Line], most: int, noun: str = "lines") -> list[Line]:
+    """At most so many of the lines, and one that counts the others.
+
+    Args:
+        lines: all of them.
+        most: how many are shown.
+        noun: what they are.
+    """
+    hidden = len(lines) - most
+    return [*lines[:most], (f"… {hidden:,} more {noun}", Tone.QUOTE)] if hidden > 0 else lines
+
+
 def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 

@@ -7,7 +7,7 @@ from typing import Any
 from agentcli.agent.messages import BashExecutionMessage
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.call_text import Call, asked_lines, title
-from agentcli.tui.items.changes import Line, diff_lines
+from agentcli.tui.items.changes import Line, diff_lines, first_lines
 from agentcli.tui.items.item import Foldable
 from agentcli.tui.items.result import detail, ending, summary
 from agentcli.tui.painting.clean import one_line
@@ -152,7 +152,7 @@ class ToolPanel(Foldable):
                 return []
             case CallState.RUNNING:
                 return [f"{seconds:.0f} s"] if seconds else []
-            case _:
+            case CallState.DONE | CallState.FAILED:
                 return [*([f"{seconds:.1f} s"] if seconds >= SHOWN_SECONDS else []), *ending(self.details)]
 
     def _body(self) -> list[Line]:
@@ -196,10 +196,7 @@ class ToolPanel(Foldable):
         return LIVE_LINES_UNFOLDED if self.expanded else LIVE_LINES
 
     def _cut(self, lines: list[Line]) -> list[Line]:
-        most = UNFOLDED_LINES if self.expanded else CHANGED_LINES
-        if len(lines) <= most:
-            return lines
-        return [*lines[:most], (f"… {len(lines) - most:,} more lines", Tone.QUOTE)]
+        return first_lines(lines, UNFOLDED_LINES if self.expanded else CHANGED_LINES)
 
     def _diff(self) -> str:
         diff = detail(self.details, "diff")

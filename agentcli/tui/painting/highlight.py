@@ -26,7 +26,7 @@ def highlighted(code: str, language: str, palette: Palette) -> tuple[Run, ...]:
 
 @lru_cache(maxsize=32)
 def _lexer(language: str) -> "Lexer | None":
-    from pygments.lexers import get_lexer_by_name  # 5 ms, and 1 to 10 ms a lexer
+    from pygments.lexers import get_lexer_by_name  # slow
     from pygments.util import ClassNotFound
 
     try:

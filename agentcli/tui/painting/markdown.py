@@ -30,7 +30,7 @@ _BULLETS = "•◦▪"
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
     """The configured parser."""
-    from markdown_it import MarkdownIt  # 20 ms
+    from markdown_it import MarkdownIt
 
     # A reference definition would vanish from the screen, so it is text like any other.
     return MarkdownIt("commonmark", {"maxNesting": 40}).enable(["table", "strikethrough"]).disable("reference")

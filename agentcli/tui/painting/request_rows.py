@@ -1,7 +1,7 @@
 """Rows of a permission request: what would run, why it is asked, and the keys that answer it.
 
-What would run is shown as it is, but for characters that nobody would see: those are written out (`\\x1b`), not left
-out as elsewhere, for the shell would get them. What does not fit is left out in the middle: both ends matter.
+Commands are shown as they are, with invisible characters written out (`\\x1b`), not removed as elsewhere, as the shell
+would get them. A text that does not fit is cut in the middle: both ends matter.
 """
 
 import json
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentcli.runtime.events import PermissionRequestEvent
 
 END_CHARS = 4_000
-"""So much of each end of a text is laid out."""
+"""Characters of each end of a text that are laid out."""
 WAITING = "stop typing for a second, then:"
 _WORDS = {
     "allow_once": ("allow once", "once"),
@@ -27,12 +27,12 @@ _WORDS = {
     "deny": ("deny", "no"),
     "deny_reason": ("deny, say why", "reason"),
 }
-"""What each action does, in few words, and in fewer for terminals that have no room."""
+"""The effect of each action, and a shorter form for small terminals."""
 _ADD_RULES = ("allow_session", "allow_always")
 
 
 class Stage(StrEnum):
-    """What a key would do."""
+    """The state of the prompt."""
 
     QUIET = "quiet"
     """Keys are not answers yet: the user is typing."""
@@ -65,13 +65,13 @@ def request_rows(
     body = _framed(_body(request, palette), width, palette)
     why = _framed([[_why(request, palette)]], width, palette)
     left = height - 1 - len(keys)
-    # What would run matters more than why it is asked.
+    # The command matters more than the reason for asking.
     body = [*body, *why] if len(body) + len(why) <= left else _both_ends(body, left, width, palette)
     return [head, *body, *keys]
 
 
 def visible(text: str) -> str:
-    """`text` with every character that a terminal would obey or not show written out."""
+    """`text` with control and invisible characters written out."""
     if text.isprintable():
         return text
     return "".join(

@@ -138,7 +138,7 @@ class TreeView:
     ) -> tuple[Stem, bool]:
         """The stem of an entry, and whether it begins there."""
         if above is None:
-            # Several beginnings part like branches.
+            # Several roots are shown like branches.
             return Stem(None, not left.get(None), int(siblings > 1)), True
         if is_mark or siblings < 2:
             return above, False

@@ -147,7 +147,7 @@ class Completing:
             self._asked = query
             self._list.show(found)
 
-    # Inside
+    # Internals
 
     def _query(self, *, tab: bool) -> Written | None:
         row, column = self._editor.cursor_location

@@ -205,7 +205,7 @@ class Editor(MarkedArea, inherit_bindings=False):
         if action is None:
             is_modified = event.key.startswith(("alt+", "ctrl+", "super+"))
             if event.character is not None and (is_modified or not without_marks(event.character)):
-                # The character of a key that means something else: Textual would type it.
+                # A modified key or a marker: Textual would type its character.
                 event.prevent_default()
             elif event.character is not None and not event.is_printable and types_text(event):
                 # A joiner, a soft hyphen: Textual would not type it.

@@ -58,7 +58,7 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
         if (top, bottom) != (edit.top, edit.bottom):
             edit = Edit(edit.text, top, bottom, edit.maintain_selection_offset)
         if takes_marker:
-            # A step of its own for undo, as putting it there was.
+            # A step of its own for undo, as inserting it was.
             self.history.checkpoint()
         result = super().edit(edit)
         if takes_marker:
@@ -73,7 +73,7 @@ class MarkedArea(PrivateTextArea, inherit_bindings=False):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint, without computing the colours again if they have not changed."""
         if self._is_styled:
-            # Textual would work out its colours again, which takes a sixth of what a key costs.
+            # Textual would compute its colours again, which takes a sixth of the time of a key.
             return super(TextArea, self).render_lines(crop)
         self._is_styled = True
         return super().render_lines(crop)

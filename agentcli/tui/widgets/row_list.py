@@ -114,7 +114,7 @@ class RowList(ScrollView, can_focus=False):
         top = first = self.chosen
         while first > 0 and self._is_heading(first - 1) and top - first < height - 1:
             first -= 1
-        # Forced, for a scrollbar that the rows need now comes with the next layout only.
+        # Forced, as a scrollbar that the rows need now appears only with the next layout.
         if first < self.scroll_offset.y:
             self.scroll_to(y=first, animate=False, force=True)
         elif top >= self.scroll_offset.y + height:
