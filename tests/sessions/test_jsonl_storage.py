@@ -259,7 +259,6 @@ import resource, sys
 from pathlib import Path
 from agentcli.agent.errors import SessionError
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
-from tests.sessions.context_texts import context_texts
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     JsonlSessionStorage.read(Path(sys.argv[1]))
