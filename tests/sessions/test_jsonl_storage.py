@@ -135,7 +135,6 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
-from tests.sessions.context_texts import context_texts
 storage = JsonlSessionStorage.open(Path(sys.argv[1]))
 print("open", flush=True)
 time.sleep(60)
