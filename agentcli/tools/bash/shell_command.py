@@ -117,7 +117,7 @@ class ShellCommand:
         self._seen: dict[int, Process] = {}
         """What was found alive of the tree when it was last looked at."""
         self._must_die = self._must_end_soon = self._must_end = False
-        self._is_settled = self._is_closing = False
+        self._is_settled = self._is_closing = self._is_over = False
         self._has_let_go = False
         """The shell has exited and nothing holds its output; `closed` tells so a moment later."""
 
@@ -249,7 +249,7 @@ class ShellCommand:
         if not self._is_closing:
             self._tell(_set, self.closed)
         self._watch_group()
-        if self._start.sandbox is not None and self.pid:
+        if self._start.sandbox is not None and self.pid and not self._is_over:
             self._start.sandbox.check(is_over=True)
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
@@ -355,8 +355,10 @@ class ShellCommand:
         """Tell that the command is settled; `others` come true at the same moment."""
         self._is_settled = True
         self._is_closing = bool(others)
+        # Looked at before anybody is told: what the user changes after that is not the command's doing.
+        self._is_over = self.return_code is not None and not self._group
         if self._start.sandbox is not None:
-            self._start.sandbox.check(is_over=False)
+            self._start.sandbox.check(is_over=self._is_over)
         self.left = self._left_running()
         self._seen |= {process.pid: process for process in self.left.processes}
         self._tell(_set, self.settled, *others)

@@ -63,6 +63,10 @@ class ShellStart(Struct, frozen=True):
                     bufsize=0,
                     start_new_session=True,
                 )
+        except OSError:
+            if self.sandbox is not None:
+                self.sandbox.check(is_over=True)
+            raise
         finally:
             if descriptor >= 0:
                 os.close(descriptor)

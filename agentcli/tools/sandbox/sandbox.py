@@ -67,6 +67,7 @@ class Sandbox:
             try:
                 launch = self.back_end.launch(argv, cwd)
             except Unavailable as error:
+                self._running -= 1
                 raise ToolError(
                     f"The sandbox ({self.back_end.name}) works no more, so nothing was run: {error}",
                     hint="see: agentcli doctor",
