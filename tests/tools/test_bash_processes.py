@@ -52,7 +52,9 @@ async def test_a_background_child_that_goes_on_printing_does_not_hold_the_call_e
     assert "done" in answer.text
     assert answer.details.exit_code == 0
     await asyncio.sleep(0.2)
-    assert is_alive(answer.details.background[0].pid), "its pipe must be read on, or it would die of it"
+    # Its `sleep` may be in the list too, and before it where the numbers of processes have begun anew.
+    alive = [is_alive(process.pid) for process in answer.details.background]
+    assert any(alive), "its pipe must be read on, or it would die of it"
 
 
 async def test_a_timeout_ends_the_whole_tree_that_ignores_being_asked(tools: Tools, cwd: Path) -> None:
