@@ -6,10 +6,10 @@ from msgspec import UNSET, Struct, UnsetType
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.events import MessageEndEvent, TurnEndEvent
-from agentcli.agent.messages import AssistantMessage, StopReason, ToolResultMessage, Usage, text_of
+from agentcli.agent.messages import AssistantMessage, StopReason, Usage, text_of
 from agentcli.config.masking import mask
 from agentcli.headless.exit_codes import exit_code_of_error
-from agentcli.runtime.events import CompactionEndEvent, SpentEvent
+from agentcli.runtime.events import usage_of
 from agentcli.runtime.runtime import Runtime
 
 
@@ -57,33 +57,25 @@ class UsageCounter:
     def __init__(self) -> None:
         self.answer: AssistantMessage | None = None
         self.turns = 0
-        self.cost = 0.0
-        self.tokens: Tokens = Tokens()
+        self.usage: Usage = Usage()
 
     def __call__(self, event: object, signal: object) -> None:
         match event:
             case MessageEndEvent(message=AssistantMessage() as message):
                 self.answer = message
-                self._count(message.usage)
-            case MessageEndEvent(message=ToolResultMessage(usage=Usage() as usage)):
-                self._count(usage)
-            case CompactionEndEvent(usage=Usage() as usage) | SpentEvent(usage=usage):
-                self._count(usage)
             case TurnEndEvent(message=AssistantMessage(stop_reason=reason)) if reason != StopReason.ERROR:
                 self.turns += 1
             case _:
                 pass
+        if (usage := usage_of(event)) is not None:
+            self.usage += usage
 
-    def _count(self, usage: Usage) -> None:
-        before = self.tokens
-        self.tokens = Tokens(
-            input=before.input + usage.input,
-            output=before.output + usage.output,
-            cache_read=before.cache_read + usage.cache_read,
-            cache_write=before.cache_write + usage.cache_write,
-            total=before.total + usage.input + usage.output + usage.cache_read + usage.cache_write,
-        )
-        self.cost += usage.cost.total
+    @property
+    def tokens(self) -> Tokens:
+        """The sums of all requests so far."""
+        usage = self.usage
+        counts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+        return Tokens(*counts, total=sum(counts))
 
 
 def result_of(runtime: Runtime, tally: UsageCounter, exit_code: int, problem: str | None) -> Result:
@@ -99,7 +91,7 @@ def result_of(runtime: Runtime, tally: UsageCounter, exit_code: int, problem: st
         model=f"{answer.provider}/{answer.model}" if answer is not None else runtime.agent.state.model.full_id,
         stop_reason=runtime.reached_limit or ended or StopReason.ABORTED,
         usage=tally.tokens,
-        cost=tally.cost,
+        cost=tally.usage.cost.total,
         turns=tally.turns,
         files_changed=runtime.files_changed,
         error=None if problem is None else mask(problem),

@@ -4,7 +4,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from agentcli.agent.messages import AgentMessage, BashExecutionMessage, Usage
+from agentcli.agent.events import MessageEndEvent
+from agentcli.agent.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BashExecutionMessage,
+    ToolResultMessage,
+    Usage,
+)
 from agentcli.agent.models import ThinkingLevel
 
 
@@ -174,3 +181,16 @@ RuntimeEvent = (
     | BashExecutionEndEvent
     | AgentSettledEvent
 )
+
+
+def usage_of(event: object) -> Usage | None:
+    """The usage that an event of the stream reports: of an answer, a tool or a summary; None for all other events."""
+    match event:
+        case MessageEndEvent(message=AssistantMessage(usage=usage)):
+            return usage
+        case MessageEndEvent(message=ToolResultMessage(usage=usage)) | CompactionEndEvent(usage=usage):
+            return usage
+        case SpentEvent(usage=usage):
+            return usage
+        case _:
+            return None

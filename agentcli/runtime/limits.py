@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Callable
 from enum import StrEnum
 
-from agentcli.agent.events import MessageEndEvent
-from agentcli.agent.messages import AssistantMessage, ToolResultMessage, Usage
-from agentcli.runtime.events import CompactionEndEvent, SpentEvent
+from agentcli.runtime.events import usage_of
 from agentcli.runtime.options import RuntimeOptions
 
 
@@ -91,19 +89,9 @@ class Limits:
         abort(_out_of_time(self._options.timeout or 0.0))
 
     def on_event(self, event: object, signal: object) -> None:
-        match event:
-            case MessageEndEvent(message=AssistantMessage(usage=usage)):
-                self._count(usage)
-            case MessageEndEvent(message=ToolResultMessage(usage=Usage() as usage)):
-                self._count(usage)
-            case CompactionEndEvent(usage=Usage() as usage) | SpentEvent(usage=usage):
-                self._count(usage)
-            case _:
-                pass
-
-    def _count(self, usage: Usage) -> None:
-        self._tokens += usage.counted
-        self._cost += usage.cost.total
+        if (usage := usage_of(event)) is not None:
+            self._tokens += usage.counted
+            self._cost += usage.cost.total
 
 
 def _out_of_time(seconds: float) -> str:

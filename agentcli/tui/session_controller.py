@@ -16,17 +16,16 @@ from msgspec.structs import replace
 from textual.message import Message
 
 from agentcli.agent.errors import AgentcliError
-from agentcli.agent.messages import AgentMessage, CustomMessage, UserMessage, text_of
+from agentcli.agent.messages import AgentMessage, CustomMessage, Usage, UsageCost, UserMessage, text_of
 from agentcli.agent.queues import PendingMessageQueue
 from agentcli.agent.threads import to_thread
 from agentcli.files.repository import git_directory, head_of, repository_root
-from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent
+from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent, usage_of
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 from agentcli.tui.event_batcher import EventBatcher
-from agentcli.tui.spending import Spending, spent_before
 from agentcli.tui.status import Status, folder_name
 from agentcli.tui.transcript_presenter import HistoryReplaced, TranscriptPresenter
 from agentcli.tui.widgets.queue_bar import QueuedKind, QueuedRow
@@ -92,7 +91,7 @@ class SessionController:
         self.requests = []
         self._prompts = 0
         self._context = (-1, 0)
-        self._spending = Spending()
+        self._usage = Usage()
         self._branch = branch_of(runtime.cwd)
         self._unsubscribe = runtime.subscribe(self._on_event)
         self.presenter.transcript.hide_thinking = runtime.options.settings.hide_thinking
@@ -118,7 +117,7 @@ class SessionController:
     @property
     def status(self) -> Status:
         """What the footer shows."""
-        runtime, spending = self.runtime, self._spending
+        runtime, usage = self.runtime, self._usage
         return Status(
             folder=folder_name(runtime.cwd),
             branch=self._branch,
@@ -127,9 +126,9 @@ class SessionController:
             activity=self.activity,
             context_tokens=self._context_tokens(),
             context_window=runtime.agent.state.model.context_window,
-            input_tokens=spending.input_tokens,
-            output_tokens=spending.output_tokens,
-            cost=spending.cost,
+            input_tokens=usage.input + usage.cache_read + usage.cache_write,
+            output_tokens=usage.output,
+            cost=usage.cost.total,
         )
 
     # Prompts
@@ -234,7 +233,7 @@ class SessionController:
         took: float | None = None
         self.presenter.apply(batch.events, time.monotonic())
         for event in batch.events:
-            self._spending.add_event(event)
+            self._usage += usage_of(event) or Usage()
             match event:
                 case PermissionRequestEvent():
                     self.requests.append(event)
@@ -254,14 +253,13 @@ class SessionController:
 
     async def count_spending(self) -> None:
         """Add what the session used before it was opened here."""
-        runtime, spending = self.runtime, self._spending
+        runtime = self.runtime
         storage = runtime.session.storage
         if isinstance(storage, JsonlSessionStorage) and runtime.agent.state.messages:
             # With a reader of its own, as it runs in a thread.
-            before = await to_thread(_spent_in, storage.path)
-            spending.input_tokens += before.input_tokens
-            spending.output_tokens += before.output_tokens
-            spending.cost += before.cost
+            before = await to_thread(_usage_in, storage.path)
+            if runtime is self.runtime:
+                self._usage += before
 
     async def close(self) -> None:
         """End the runtime."""
@@ -298,12 +296,15 @@ class SessionController:
         return self._context[1]
 
 
-def _spent_in(path: Path) -> Spending:
+def _usage_in(path: Path) -> Usage:
+    """What a session has used, on all branches. Reads the whole file."""
     session = Session(JsonlSessionStorage.read(path))
     try:
-        return spent_before(session)
+        stats = session.get_stats()
     finally:
         session.close()
+    counts = (stats.input_tokens, stats.output_tokens, stats.cache_read_tokens, stats.cache_write_tokens)
+    return Usage(*counts, stats.total_tokens, UsageCost(total=stats.cost_total))
 
 
 def _prepare(runtime: Runtime) -> None:

@@ -13,7 +13,6 @@ from agentcli.runtime.events import SpentEvent
 from agentcli.runtime.session_choice import SessionChoice
 from agentcli.sessions.entries import MessageEntry
 from agentcli.sessions.stats import SPENT, SUMMARIES
-from agentcli.tui.spending import Spending, spent_before
 from tests.agent.doubles import call, fail, say, stop
 from tests.runtime.conftest import Make
 from tests.runtime.test_compaction import LONG, SMALL, compactions, ends, used, with_window
@@ -31,18 +30,17 @@ FAILED = {
 }
 
 
-def listeners(runtime: Any) -> tuple[UsageCounter, Spending]:
-    tally, spending = UsageCounter(), Spending()
+def counter(runtime: Any) -> UsageCounter:
+    tally = UsageCounter()
     runtime.subscribe(tally)
-    runtime.subscribe(lambda event, signal: spending.add_event(event))
-    return tally, spending
+    return tally
 
 
 @pytest.mark.parametrize("how", FAILED)
 async def test_a_summary_that_failed_is_paid_for_everywhere(make: Make, how: str):
     runtime = with_window(make([say(LONG), used(8_500)], FAILED[how], [say("answer")], settings=SMALL))
     events = hear(runtime)
-    tally, spending = listeners(runtime)
+    tally = counter(runtime)
     await runtime.prompt(LONG)
     await runtime.prompt("two")
     (end,) = ends(events)
@@ -51,8 +49,7 @@ async def test_a_summary_that_failed_is_paid_for_everywhere(make: Make, how: str
     stats = runtime.stats().session
     assert (stats.total_tokens, stats.cost_total) == (9_600, 0.25)
     assert stats.models[SUMMARIES].total_tokens == 1_100
-    assert (tally.tokens.total, tally.cost) == (9_600, 0.25)
-    assert (spending.output_tokens, spending.cost) == (110, 0.25)
+    assert (tally.tokens.total, tally.tokens.output, tally.usage.cost.total) == (9_600, 110, 0.25)
     assert runtime._runner.limits._cost == 0.25, "the limits are of this prompt"
     (entry,) = [entry for entry in runtime.session.find_entries("custom") if entry.custom_type == SPENT]
     assert entry.data["for"] == "compaction" and entry.data["error"] == end.error_message
@@ -60,7 +57,6 @@ async def test_a_summary_that_failed_is_paid_for_everywhere(make: Make, how: str
     await runtime.close()
     again = make([say("c")], session=SessionChoice(reference=path))
     assert again.stats().session.cost_total == 0.25
-    assert spent_before(again.session).cost == 0.25
     assert [message.role for message in again.agent.state.messages] == ["user", "assistant"] * 2
 
 
@@ -100,13 +96,13 @@ async def test_the_summary_of_a_branch_is_paid_for_whether_or_not_it_failed(make
     await runtime.prompt("q1")
     await runtime.prompt("q2")
     events = hear(runtime)
-    _, spending = listeners(runtime)
+    tally = counter(runtime)
     try:
         await runtime.go_to(entry_of(runtime, "a1"), summarize=True)
     except ProviderError:
         assert answer[0].text == " "
     assert [event.usage.total_tokens for event in events if isinstance(event, SpentEvent)] == [1_100]
-    assert spending.cost == runtime.stats().session.cost_total == 0.25
+    assert tally.usage.cost.total == runtime.stats().session.cost_total == 0.25
 
 
 async def test_the_limit_of_a_prompt_counts_what_a_failed_summary_took(make: Make):
