@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -46,6 +47,42 @@ error; the message is what the model reads. A tool that listens to the signal ha
 """
 
 
+class ToolKind(StrEnum):
+    """What the calls of a tool do. Permissions decide by it; the names are those of the Agent Client Protocol."""
+
+    READ = "read"
+    """Reads one file."""
+    EDIT = "edit"
+    """Makes or changes files."""
+    SEARCH = "search"
+    """Lists or searches files."""
+    EXECUTE = "execute"
+    """Runs a command, which may do anything."""
+    FETCH = "fetch"
+    """Gets something from the network."""
+    OTHER = "other"
+    """Anything else, or not known."""
+
+
+READ_ONLY_KINDS = frozenset({ToolKind.READ, ToolKind.SEARCH})
+"""Kinds whose calls change nothing."""
+PATH_KINDS = READ_ONLY_KINDS | {ToolKind.EDIT}
+"""Kinds whose target is a path."""
+
+
+class ToolTarget(Struct, frozen=True):
+    """What a call acts on: a path (kinds `read`, `edit`, `search`) or a command (`execute`)."""
+
+    argument: str
+    """The name of the argument that contains it."""
+    find_path: Callable[[str, Path], Path] | None = None
+    """`find_path(value, cwd)` is the file that the tool takes for a value. None: the value as a path from `cwd`."""
+    is_sandboxed: Callable[[dict[str, Any]], bool] | None = None
+    """Whether a call with these arguments runs in the sandbox, if there is one. None: no call does."""
+    is_follow_up: Callable[[dict[str, Any]], bool] | None = None
+    """Whether a call only looks after what a permitted call has started; it needs no permission. None: no call does."""
+
+
 class AgentTool(Struct, frozen=True, kw_only=True):
     """A tool as the model is told of it, and what runs when it is called."""
 
@@ -63,6 +100,10 @@ class AgentTool(Struct, frozen=True, kw_only=True):
     """`exclusive` is for a tool that changes what other calls may look at: its calls run alone, in their place.
     `sequential` makes the whole batch sequential that a call of this tool is in. None takes the mode of the agent,
     which is `parallel` unless it was told otherwise."""
+    kind: ToolKind = ToolKind.OTHER
+    """What its calls do. Calls of kind `other` and `fetch` are judged by the name of the tool alone."""
+    target: ToolTarget | None = None
+    """What its calls act on; None if no argument says so. Then they are judged by the name of the tool alone."""
 
 
 def parameters_of(arguments: type[Struct]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from agentcli.agent.convert import convert_to_llm
 from agentcli.agent.emitter import Emit, EventEmitter, Listener
 from agentcli.agent.hooks import AfterToolCall, BeforeToolCallContext, BeforeToolCallResult, ConvertToLlm
 from agentcli.agent.streaming import resolved
-from agentcli.agent.tools import AgentTool
+from agentcli.agent.tools import READ_ONLY_KINDS, AgentTool
 from agentcli.config.paths import home, project_folders, shared_skills_folder
 from agentcli.config.project import APPEND_NAME, SYSTEM_NAME, Project
 from agentcli.config.settings import PermissionMode, Settings
@@ -26,7 +26,7 @@ from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.permissions.file_judge import file_judge
 from agentcli.runtime.resources.context_files import find_context_files
 from agentcli.runtime.resources.system_prompt import PromptPart, prompt_parts
-from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES
+from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES, ToolOptions, as_declared
 
 if TYPE_CHECKING:
     from agentcli.runtime.permissions.gate import PermissionGate
@@ -90,9 +90,11 @@ class Additions:
             return list(DEFAULT_TOOL_NAMES)
         return [name for name in chosen if name in TOOL_NAMES or name not in self.api.tools]
 
-    def added_tools(self) -> dict[str, AgentTool]:
-        """The tools of extensions. Whether one changes something is not known, so the mode `read-only` has none."""
-        return {} if self.mode == PermissionMode.READ_ONLY else self.api.tools
+    def added_tools(self, tool_options: ToolOptions) -> list[AgentTool]:
+        """The tools of extensions; in the mode `read-only`, those that declare that they only look."""
+        only_looks = self.mode == PermissionMode.READ_ONLY
+        tools = [tool for tool in self.api.tools.values() if not only_looks or tool.kind in READ_ONLY_KINDS]
+        return [as_declared(tool, tool_options) for tool in tools]
 
     def prompt_parts(self) -> list[PromptPart]:
         """The parts of the system prompt. What cannot be read is left out and becomes a notice."""

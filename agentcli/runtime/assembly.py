@@ -125,7 +125,7 @@ def _assemble(
     tool_options = _tool_options(settings, cwd, hidden | key_names(), additions.sandbox)
     tool_options.image_input = "image" in decision.model.input
     toolset = create_toolset(tool_options, additions.tool_names(context.active_tool_names))
-    tools = {tool.name: tool for tool in toolset.tools} | additions.added_tools()
+    tools = {tool.name: tool for tool in (*toolset.tools, *additions.added_tools(tool_options))}
     client = StreamClient(
         HttpClients(
             first_token_timeout_s=settings.first_token_timeout,

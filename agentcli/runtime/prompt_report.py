@@ -31,8 +31,9 @@ def report_prompt(configuration: Configuration, cwd: Path, options: RuntimeOptio
     settings = configuration.settings
     additions = Additions(cwd, replace(options, settings=settings), configuration.project)
     parts = [_part(part.name, part.text) for part in additions.prompt_parts()]
-    tools = create_toolset(ToolOptions(cwd=cwd, bash_timeout_s=settings.bash_timeout), additions.tool_names(None)).tools
-    for tool in [*tools, *additions.added_tools().values()]:
+    tool_options = ToolOptions(cwd=cwd, bash_timeout_s=settings.bash_timeout)
+    tools = create_toolset(tool_options, additions.tool_names(None)).tools
+    for tool in [*tools, *additions.added_tools(tool_options)]:
         declared = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
         parts.append(_part(f"tool {tool.name}", msgspec.json.encode(declared).decode()))
     return PromptReport(parts, [*settings.warnings, *additions.notices])

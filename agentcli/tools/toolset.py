@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from msgspec.structs import replace
+
 from agentcli.agent.errors import UsageError
-from agentcli.agent.tools import AgentTool
+from agentcli.agent.tools import AgentTool, ToolKind
 from agentcli.tools.bash.overflow_file import SpillFolder
 from agentcli.tools.bash.process_manager import Commands
 from agentcli.tools.files.file_access import FileAccess
@@ -15,6 +17,7 @@ __all__ = ["DEFAULT_TOOL_NAMES", "READ_ONLY_TOOL_NAMES", "TOOL_NAMES", "ToolOpti
 
 DEFAULT_TOOL_NAMES = ("read", "bash", "edit", "write")
 READ_ONLY_TOOL_NAMES = ("read", "grep", "find", "ls")
+"""Those whose kind is `read` or `search`."""
 _MODULES = {
     "read": "agentcli.tools.files.read",
     "bash": "agentcli.tools.bash.bash",
@@ -48,6 +51,14 @@ class Toolset:
         """The same at once, with KILL, without a loop. May be called more than once."""
         self.commands.kill_now()
         self._spill.remove()
+
+
+def as_declared(tool: AgentTool, options: ToolOptions) -> AgentTool:
+    """The tool; one that takes the name of a built-in tool and declares no kind acts on what that one acts on."""
+    if tool.kind != ToolKind.OTHER or tool.name not in TOOL_NAMES:
+        return tool
+    built_in = create_toolset(options, [tool.name]).tools[0]
+    return replace(tool, kind=built_in.kind, target=built_in.target)
 
 
 def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAMES) -> Toolset:

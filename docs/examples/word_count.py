@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, ToolKind, ToolTarget, parameters_of
 
 
 class WordCountInput(Struct):
@@ -22,6 +22,8 @@ def register(api):
             name="word_count",
             description="Count the words of a file.",
             parameters=parameters_of(WordCountInput),
+            kind=ToolKind.READ,
+            target=ToolTarget("path"),
             execute=execute,
         )
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentcli.agent.messages import CustomMessage, ToolResultMessage, text_of
-from agentcli.config.settings import PermissionMode, Settings
+from agentcli.config.settings import PermissionMode, PermissionSettings, Settings
 from agentcli.runtime.events import NoticeEvent
 from tests.agent.doubles import call, say
 from tests.runtime.conftest import Make
@@ -17,10 +17,10 @@ TOOL = """
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult
 
-def tool(name, text):
+def tool(name, text, **declared):
     def execute(id, params, signal, on_update, context):
         return AgentToolResult(content=[TextContent(text)])
-    return AgentTool(name=name, description="d", parameters={"type": "object"}, execute=execute)
+    return AgentTool(name=name, description="d", parameters={"type": "object"}, execute=execute, **declared)
 """
 
 
@@ -224,11 +224,34 @@ async def test_the_settings_choose_the_tools(make: Make):
     assert [tool.name for tool in runtime.agent.state.tools] == ["read", "find"]
 
 
-async def test_a_run_that_may_only_read_has_no_tool_of_an_extension(make: Make, tmp_path: Path):
-    extend(tmp_path, TOOL + "def register(api):\n    api.add_tool(tool('tell', 'told'))\n")
-    runtime = make([call("tell", "a")], [say("ok")], permission_mode=PermissionMode.READ_ONLY)
+async def test_a_run_that_may_only_read_has_those_tools_of_an_extension_that_declare_to_only_read(
+    make: Make, tmp_path: Path
+):
+    extend(
+        tmp_path,
+        f"{TOOL}\n"
+        "def register(api):\n"
+        "    api.add_tool(tool('tell', 'told'))\n"
+        "    api.add_tool(tool('read', 'mine'))\n"
+        "    api.add_tool(tool('look', 'seen', kind='read'))\n",
+    )
+    runtime = make([call("tell", "a"), call("look", "b")], [say("ok")], permission_mode=PermissionMode.READ_ONLY)
     await runtime.prompt("go")
-    assert "There is no tool named 'tell'" in results(runtime)[0]
+    told, seen = results(runtime)
+    assert "There is no tool named 'tell'" in told
+    assert seen == "seen"
+    assert runtime.agent.state.tools[0].description != "d"
+
+
+async def test_a_tool_that_takes_the_name_of_a_built_in_one_is_judged_as_that_one(make: Make, tmp_path: Path):
+    extend(tmp_path, TOOL + "def register(api):\n    api.add_tool(tool('read', 'mine'))\n")
+    runtime = make(
+        [call("read", "a", path=".env")],
+        [say("ok")],
+        settings=Settings(permissions=PermissionSettings(deny=["read(.env)"])),
+    )
+    await runtime.prompt("go")
+    assert results(runtime)[0].startswith("Not allowed: read .env")
 
 
 def test_neither_a_module_nor_its_compiled_file_can_block_a_start(make: Make, tmp_path: Path):

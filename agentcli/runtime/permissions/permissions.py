@@ -20,16 +20,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentcli.agent.errors import ToolError
+from agentcli.agent.tools import PATH_KINDS, READ_ONLY_KINDS, AgentTool, ToolKind, ToolTarget
 from agentcli.config.settings import PermissionMode, PermissionSettings
-from agentcli.runtime.permissions.rules import Rule, Verdict, is_sensitive
-from agentcli.tools.files.paths import find_file, find_target
-from agentcli.tools.toolset import READ_ONLY_TOOL_NAMES
+from agentcli.runtime.permissions.rules import Rule, Verdict, is_sensitive, rule_names
+from agentcli.tools.files.paths import find_target
 
 if TYPE_CHECKING:
     from agentcli.runtime.permissions.command_parts import CommandPart
     from agentcli.tools.sandbox.policy import SandboxPolicy
-
-PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "find", "ls"})
 
 _LOOKING_AT_NOTHING = frozenset({"pwd", "echo", "true", "false", "exit", "basename", "dirname", "[", "test", "tr"})
 """Commands that open no file."""
@@ -113,37 +111,39 @@ class Permissions:
         for verdict, text in rules:
             self.add(Verdict(verdict), text)
 
-    def judge(self, tool: str, arguments: dict[str, Any]) -> Judgement:
-        if self.mode == PermissionMode.READ_ONLY and tool not in READ_ONLY_TOOL_NAMES:
-            return Judgement(Verdict.DENY, tool, "the mode is read-only")
-        if tool == "bash":
-            return self._judge_bash(arguments)
-        if tool in PATH_TOOLS:
-            return self._judge_name(tool, str(arguments.get("path") or "."))
+    def judge(self, tool: AgentTool, arguments: dict[str, Any]) -> Judgement:
+        """Judge a call by what its tool declares: its kind, and which argument contains the path or the command."""
+        if self.mode == PermissionMode.READ_ONLY and tool.kind not in READ_ONLY_KINDS:
+            return Judgement(Verdict.DENY, tool.name, "the mode is read-only")
+        if tool.target is not None and tool.kind == ToolKind.EXECUTE:
+            return self._judge_execution(tool.name, tool.target, arguments)
+        if tool.target is not None and tool.kind in PATH_KINDS:
+            return self._judge_name(tool, tool.target, str(arguments.get(tool.target.argument) or "."))
         default = Verdict.ASK if self.mode == PermissionMode.ASK else Verdict.ALLOW
-        return self._decide(self._speaking(tool, bare=True), default, tool, [tool])
+        speaking = self._speaking(*rule_names(tool.name, tool.kind), bare=True)
+        return self._decide(speaking, default, tool.name, [tool.name])
 
     def judge_host(self, host: str) -> Judgement:
         """Whether commands in the sandbox may reach a host that its settings do not name."""
         speaking = [rule for rule in self._speaking("network") if rule.covers_host(host)]
         return self._decide(speaking, Verdict.ASK, f"network {host}", [f"network({host})"])
 
-    def _judge_bash(self, arguments: dict[str, Any]) -> Judgement:
-        if arguments.get("job"):
+    def _judge_execution(self, tool: str, target: ToolTarget, arguments: dict[str, Any]) -> Judgement:
+        if target.is_follow_up is not None and target.is_follow_up(arguments):
             return ALLOWED
+        text = str(arguments.get(target.argument, ""))
         if self._sandbox is None:
-            return self._judge_command(arguments)
-        if arguments.get("unsandboxed"):
-            judgement = self._judge_command(arguments)
-            outside = Judgement(Verdict.ASK, str(arguments.get("command", "")), "it is to run outside the sandbox")
+            return self._judge_command(tool, text)
+        if target.is_sandboxed is None or not target.is_sandboxed(arguments):
+            judgement = self._judge_command(tool, text)
+            outside = Judgement(Verdict.ASK, text, "it is to run outside the sandbox")
             return judgement if judgement.verdict == Verdict.DENY else outside
         inside = copy.copy(self)
         inside.mode = PermissionMode.AUTO
-        return inside._judge_command(arguments)
+        return inside._judge_command(tool, text)
 
-    def _judge_command(self, arguments: dict[str, Any]) -> Judgement:
-        text = str(arguments.get("command", ""))
-        bare = self._speaking("bash", bare=True)
+    def _judge_command(self, tool: str, text: str) -> Judgement:
+        bare = self._speaking(*rule_names(tool, ToolKind.EXECUTE), bare=True)
         whole = self._decide(bare, Verdict.ALLOW, text, [])
         if whole.verdict == Verdict.DENY or not self._must_parse(bare):
             return whole
@@ -206,7 +206,7 @@ class Permissions:
         """What rules against paths say to the arguments that may be one."""
         rules = [
             rule
-            for rule in dict.fromkeys([*self._speaking("read"), *self._speaking("write")])
+            for rule in dict.fromkeys([*self._speaking("read"), *self._speaking("write", "edit")])
             if rule.verdict != Verdict.ALLOW and rule.pattern is not None
         ]
         if not rules or words[0] in _LOOKING_AT_NOTHING:
@@ -237,29 +237,31 @@ class Permissions:
     def _judge_redirection(self, target: str | None, writes: bool, default: Verdict, *, moves: bool) -> Judgement:
         if target in _FREE_TARGETS:
             return ALLOWED
-        tool = "write" if writes else "read"
+        tool, kind = ("write", ToolKind.EDIT) if writes else ("read", ToolKind.READ)
         if target is None or (moves and not os.path.isabs(target)):  # noqa: PTH117
             about = f"{tool} {target or 'a file whose name is only known when it runs'}"
-            return self._decide(self._speaking(tool, bare=True), default, about, [tool])
-        return self._judge_paths(tool, target, self._places(target), default)
+            return self._decide(self._speaking(*rule_names(tool, kind), bare=True), default, about, [tool])
+        return self._judge_paths(tool, kind, target, self._places(target), default)
 
-    def _judge_name(self, tool: str, name: str) -> Judgement:
+    def _judge_name(self, tool: AgentTool, target: ToolTarget, name: str) -> Judgement:
         """A path as the tool itself would find it."""
         try:
-            paths = self._places(str(self._find(tool, name)))
+            paths = self._places(str(self._find(target, name)))
         except ToolError:
             # It can be no name. The tool will say so, unless a rule speaks of it.
             paths = self._places(name)
-        return replace(self._judge_paths(tool, name, paths), place=paths[-1] if paths else None)
+        return replace(self._judge_paths(tool.name, tool.kind, name, paths), place=paths[-1] if paths else None)
 
-    def _find(self, tool: str, name: str) -> Path:
+    def _find(self, target: ToolTarget, name: str) -> Path:
         """The file that the tool would take, or, if there is none yet, that a call before this one may make."""
-        if tool != "write":
+        if target.find_path is not None:
             with contextlib.suppress(ToolError):
-                return find_file(name, self._cwd)
+                return target.find_path(name, self._cwd)
         return find_target(name, self._cwd)
 
-    def _judge_paths(self, tool: str, name: str, paths: Sequence[Path], default: Verdict = Verdict.ASK) -> Judgement:
+    def _judge_paths(
+        self, tool: str, kind: ToolKind, name: str, paths: Sequence[Path], default: Verdict = Verdict.ASK
+    ) -> Judgement:
         """Args:
         paths: the path without its links resolved, and with; none if it can be no path.
         default: what holds in the mode `ask`.
@@ -267,22 +269,22 @@ class Permissions:
         resolved = paths[-1:]
         speaking = [
             rule
-            for rule in self._speaking(tool)
+            for rule in self._speaking(*rule_names(tool, kind))
             if any(rule.covers_path(path) for path in (resolved if rule.verdict == Verdict.ALLOW else paths))
             or rule.pattern is None
         ]
-        looks = tool in READ_ONLY_TOOL_NAMES and all(self._is_free(path) for path in resolved)
+        looks = kind in READ_ONLY_KINDS and all(self._is_free(path) for path in resolved)
         if self.mode != PermissionMode.ASK or (looks and resolved):
             default = Verdict.ALLOW
-        if default == Verdict.ALLOW and self._sandbox is not None and not self._is_in_sandbox(tool, resolved):
+        if default == Verdict.ALLOW and self._sandbox is not None and not self._is_in_sandbox(kind, resolved):
             default = Verdict.ASK
         shown = str(resolved[0]) if resolved and not self._is_free(resolved[0]) else name
-        return self._decide(speaking, default, f"{tool} {shown}", _rules_for_path(tool, resolved, self._root))
+        return self._decide(speaking, default, f"{tool} {shown}", _rules_for_path(tool, kind, resolved, self._root))
 
-    def _is_in_sandbox(self, tool: str, paths: Sequence[Path]) -> bool:
+    def _is_in_sandbox(self, kind: ToolKind, paths: Sequence[Path]) -> bool:
         """Whether a file tool does what a command in the sandbox could do too, but for its `/tmp`."""
         assert self._sandbox is not None
-        may = self._sandbox.may_read if tool in READ_ONLY_TOOL_NAMES else self._sandbox.may_write
+        may = self._sandbox.may_read if kind in READ_ONLY_KINDS else self._sandbox.may_write
         return all(may(path) for path in paths)
 
     def _decide(self, speaking: Sequence[Rule], default: Verdict, about: str, suggested: list[str]) -> Judgement:
@@ -293,8 +295,8 @@ class Permissions:
                 return Judgement(verdict, about, f"the rule {verdict} {rule.text}", rules)
         return Judgement(default, about, f"the mode is {self.mode}, and no rule allows it", suggested)
 
-    def _speaking(self, tool: str, *, bare: bool = False) -> list[Rule]:
-        return [rule for rule in self._rules if rule.speaks_of(tool) and not (bare and rule.pattern is not None)]
+    def _speaking(self, *names: str, bare: bool = False) -> list[Rule]:
+        return [rule for rule in self._rules if rule.speaks_of(*names) and not (bare and rule.pattern is not None)]
 
     def _only_looks(self, words: Sequence[str | None], moves: bool) -> bool:
         """Whether a command only looks at what lies in the working folder."""
@@ -369,17 +371,21 @@ def _rules_for(words: Sequence[str | None]) -> list[str]:
     return [f"bash(={shlex.join(known)})"] if len(known) == len(words) else []
 
 
-def _rules_for_path(tool: str, paths: Sequence[Path], root: Path) -> list[str]:
+def _rules_for_path(tool: str, kind: ToolKind, paths: Sequence[Path], root: Path) -> list[str]:
     """A rule that would allow the file's folder; inside of the working folder, all of it."""
     if not paths:
         return []
     path = paths[0]
-    name = {"write": "edit", "grep": "read", "find": "read", "ls": "read"}.get(tool, tool)
+    name = rule_names(tool, kind)[-1]
     if is_sensitive(path):
         return [f"{name}({_literal(path)})"]
     if path.is_relative_to(root):
         return [f"{name}({_literal(root)}/**)"]
-    return [f"{name}({_literal(path)})"] if path.is_dir() or tool == "read" else [f"{name}({_literal(path.parent)}/**)"]
+    return (
+        [f"{name}({_literal(path)})"]
+        if path.is_dir() or kind == ToolKind.READ
+        else [f"{name}({_literal(path.parent)}/**)"]
+    )
 
 
 def _literal(path: Path) -> str:

@@ -18,12 +18,18 @@ from functools import cached_property
 from pathlib import Path
 
 from agentcli.agent.errors import ConfigError
+from agentcli.agent.tools import ToolKind
 from agentcli.config.settings import RULE
 from agentcli.runtime.permissions.command_words import RUNNERS, Word
 from agentcli.runtime.permissions.glob import glob_regex
 
-SPOKEN_OF = {"grep": ("grep", "read"), "find": ("find", "read"), "ls": ("ls", "read"), "write": ("write", "edit")}
-"""Tool to the names under which rules speak of it."""
+_NAME_OF_KIND = {ToolKind.READ: "read", ToolKind.SEARCH: "read", ToolKind.EDIT: "edit", ToolKind.EXECUTE: "bash"}
+
+
+def rule_names(tool: str, kind: ToolKind) -> tuple[str, ...]:
+    """The names under which rules apply to a tool: its own, and last that of its kind, if the kind has one."""
+    return tuple(dict.fromkeys((tool, _NAME_OF_KIND.get(kind, tool))))
+
 
 _TELLING_LONG = (
     "--cd", "--chdir", "--config", "--config-env", "--config-file", "--cwd", "--dir", "--directory", "--eval", "--exec",
@@ -79,8 +85,9 @@ class Rule:
             except ValueError as error:
                 raise ConfigError(f"the rule {self.text}: {error}", hint="correct the quotes") from None
 
-    def speaks_of(self, tool: str) -> bool:
-        return self.tool == "*" or self.tool in SPOKEN_OF.get(tool, (tool,))
+    def speaks_of(self, *names: str) -> bool:
+        """Whether the rule is written for one of these names, or for all."""
+        return self.tool == "*" or self.tool in names
 
     def covers_path(self, path: Path) -> bool:
         """Whether the rule speaks of this path, which is absolute and without `..`."""

@@ -17,7 +17,15 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import Aborted, AbortSignal, interruptible
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolExecutionMode, parameters_of
+from agentcli.agent.tools import (
+    AgentTool,
+    AgentToolResult,
+    OnUpdate,
+    ToolExecutionMode,
+    ToolKind,
+    ToolTarget,
+    parameters_of,
+)
 from agentcli.tools.bash.command_output import Snapshot, describe
 from agentcli.tools.bash.exit_status import exit_code_of, exit_line, signal_of
 from agentcli.tools.bash.output_rate import BYTES_PER_S
@@ -38,6 +46,13 @@ DESCRIPTION = (
     "Run a bash command in the working folder and show its output: the last 2000 lines or 50 KB; the file with all of "
     "a longer one is named. There is no stdin, so nothing can ask. Start servers and the like with background. "
     "Of several calls in one message a command runs alone, in its place."
+)
+
+
+TARGET = ToolTarget(
+    "command",
+    is_sandboxed=lambda arguments: not arguments.get("unsandboxed"),
+    is_follow_up=lambda arguments: bool(arguments.get("job")),
 )
 
 
@@ -120,6 +135,8 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
         label="Bash",
         description=_description(options),
         parameters=_parameters(options),
+        kind=ToolKind.EXECUTE,
+        target=TARGET,
         prepare_arguments=_prepare,
         execute=execute,
         execution_mode=ToolExecutionMode.EXCLUSIVE,

@@ -15,13 +15,13 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolExecutionMode, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolExecutionMode, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, contradiction, parsed, rename
 from agentcli.tools.edit.locate import Edit, EditMatch, EditPlacer
 from agentcli.tools.files.atomic_write import write_atomically
 from agentcli.tools.files.file_access import FileAccess
 from agentcli.tools.files.file_place import FilePlace
-from agentcli.tools.files.paths import display_path, find_file, other_name_note, readable
+from agentcli.tools.files.paths import EXISTING_FILE, display_path, find_file, other_name_note, readable
 from agentcli.tools.files.read_tracker import ReadTracker
 from agentcli.tools.files.regular_file import open_regular
 from agentcli.tools.files.text_file import kind_of_data
@@ -80,6 +80,8 @@ def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> A
         description=DESCRIPTION,
         parameters=_parameters(),
         prepare_arguments=prepare_edit_arguments,
+        kind=ToolKind.EDIT,
+        target=EXISTING_FILE,
         execute=execute,
         execution_mode=ToolExecutionMode.EXCLUSIVE,
     )

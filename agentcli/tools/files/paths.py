@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
+from agentcli.agent.tools import ToolTarget
 
 _QUOTES = ("''", '""', "``", "‘’", "“”")
 _LOOKALIKES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": "-"})
@@ -53,6 +54,12 @@ def find_target(name: str, cwd: Path) -> Path:
         return existing
     literal, cleanest = readings[0], readings[-1]
     return literal if literal.parent.is_dir() and not literal.name.startswith("@") else cleanest
+
+
+EXISTING_FILE = ToolTarget("path", find_file)
+"""The target of a tool whose `path` is a file or directory that exists."""
+FILE_TO_WRITE = ToolTarget("path", find_target)
+"""The target of a tool whose `path` is a file that it may make."""
 
 
 def other_name_note(name: str, path: Path, cwd: Path) -> str:

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import ImageContent, TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.bash.stoppable import Stopped, in_thread
 from agentcli.tools.files.file_access import FileAccess
@@ -30,7 +30,7 @@ from agentcli.tools.files.image_file import (
     read_image,
 )
 from agentcli.tools.files.line_reader import MAX_LINE_CHARS, LineRange, read_lines
-from agentcli.tools.files.paths import display_path, find_file, other_name_note, readable
+from agentcli.tools.files.paths import EXISTING_FILE, display_path, find_file, other_name_note, readable
 from agentcli.tools.files.read_tracker import ReadTracker
 from agentcli.tools.files.regular_file import open_regular
 from agentcli.tools.files.text_file import SAMPLE_BYTES, is_probably_text, name_of_binary, sniff
@@ -81,6 +81,8 @@ def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> A
         description=DESCRIPTION,
         parameters=parameters_of(ReadToolInput),
         prepare_arguments=lambda arguments: rename(arguments, PATH_NAMES),
+        kind=ToolKind.READ,
+        target=EXISTING_FILE,
         execute=execute,
     )
 

@@ -15,13 +15,13 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.tools import AgentTool, AgentToolResult, ToolExecutionMode, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, ToolExecutionMode, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.files.atomic_write import write_atomically, write_error
 from agentcli.tools.files.file_access import FileAccess
 from agentcli.tools.files.file_place import FilePlace
 from agentcli.tools.files.line_counter import LineCounter
-from agentcli.tools.files.paths import display_path, find_target, kind_of, readable
+from agentcli.tools.files.paths import FILE_TO_WRITE, display_path, find_target, kind_of, readable
 from agentcli.tools.files.read_tracker import ReadTracker
 from agentcli.tools.files.text_file import SAMPLE_BYTES, TextEncoding, sniff
 from agentcli.tools.options import ToolOptions
@@ -78,6 +78,8 @@ def create_write_tool(options: ToolOptions, files: FileAccess | None = None) -> 
         description=DESCRIPTION,
         parameters=parameters_of(WriteToolInput),
         prepare_arguments=lambda arguments: rename(arguments, {**PATH_NAMES, "contents": "content", "text": "content"}),
+        kind=ToolKind.EDIT,
+        target=FILE_TO_WRITE,
         execute=execute,
         execution_mode=ToolExecutionMode.EXCLUSIVE,
     )

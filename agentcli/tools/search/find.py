@@ -13,10 +13,10 @@ from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.threads import to_thread
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.bash.stoppable import Stopped, in_thread
-from agentcli.tools.files.paths import readable
+from agentcli.tools.files.paths import EXISTING_FILE, readable
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.search.file_tree import LIST_ARGUMENTS, FileTree
 from agentcli.tools.search.path_glob import PathGlob
@@ -63,6 +63,8 @@ def create_find_tool(options: ToolOptions) -> AgentTool:
         description=DESCRIPTION,
         parameters=parameters_of(FindToolInput),
         prepare_arguments=lambda arguments: rename(arguments, {**PATH_NAMES, "glob": "pattern", "name": "pattern"}),
+        kind=ToolKind.SEARCH,
+        target=EXISTING_FILE,
         execute=execute,
     )
 

@@ -14,9 +14,9 @@ from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.threads import to_thread
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
-from agentcli.tools.files.paths import readable
+from agentcli.tools.files.paths import EXISTING_FILE, readable
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.search.grep_events import GrepEvents, Line
 from agentcli.tools.search.search_process import Ending, SearchEnd, SearchProcess, search
@@ -100,6 +100,8 @@ def create_grep_tool(options: ToolOptions) -> AgentTool:
         description=DESCRIPTION,
         parameters=parameters_of(GrepToolInput),
         prepare_arguments=lambda arguments: rename(arguments, {**PATH_NAMES, "ignoreCase": "ignore_case"}),
+        kind=ToolKind.SEARCH,
+        target=EXISTING_FILE,
         execute=execute,
     )
 

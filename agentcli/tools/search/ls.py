@@ -11,9 +11,9 @@ from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.threads import to_thread
-from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, parameters_of
+from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
-from agentcli.tools.files.paths import display_path, find_file, readable
+from agentcli.tools.files.paths import EXISTING_FILE, display_path, find_file, readable
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.truncate import Truncation, listing, plural
 
@@ -51,6 +51,8 @@ def create_ls_tool(options: ToolOptions) -> AgentTool:
         description=DESCRIPTION,
         parameters=parameters_of(LsToolInput),
         prepare_arguments=lambda arguments: rename(arguments, {**PATH_NAMES, "directory": "path", "dir": "path"}),
+        kind=ToolKind.SEARCH,
+        target=EXISTING_FILE,
         execute=execute,
     )
 
