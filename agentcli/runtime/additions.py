@@ -26,7 +26,7 @@ from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.permissions.file_judge import file_judge
 from agentcli.runtime.resources.context_files import find_context_files
 from agentcli.runtime.resources.system_prompt import PromptPart, prompt_parts
-from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES, ToolOptions, as_declared
+from agentcli.tools.toolset import DEFAULT_TOOL_NAMES, READ_ONLY_TOOL_NAMES, TOOL_NAMES, ToolOptions, added_tool
 
 if TYPE_CHECKING:
     from agentcli.runtime.permissions.gate import PermissionGate
@@ -94,7 +94,7 @@ class Additions:
         """The tools of extensions; in the mode `read-only`, those that declare that they only look."""
         only_looks = self.mode == PermissionMode.READ_ONLY
         tools = [tool for tool in self.api.tools.values() if not only_looks or tool.kind in READ_ONLY_KINDS]
-        return [as_declared(tool, tool_options) for tool in tools]
+        return [added_tool(tool, tool_options) for tool in tools]
 
     def prompt_parts(self) -> list[PromptPart]:
         """The parts of the system prompt. What cannot be read is left out and becomes a notice."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from agentcli.tools.bash.command_output import ByteFilter
+    from agentcli.tools.file_change import FileChange
     from agentcli.tools.sandbox.sandbox import Sandbox
 
 
@@ -37,6 +38,8 @@ class ToolOptions(Struct, kw_only=True):
     """Makes what takes keys out of one output before it is kept; None keeps it as it is."""
     image_input: bool = True
     """Whether `read` may give images to the model; without it, it only describes them."""
+    before_change: "Callable[[FileChange], Awaitable[None]] | None" = None
+    """Awaited in each call that may change files, before it does; None if nobody listens."""
     max_lines: int = 2000
     """Lines of one result."""
     max_bytes: int = 50 * 1024

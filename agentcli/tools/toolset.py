@@ -10,6 +10,7 @@ from agentcli.agent.errors import UsageError
 from agentcli.agent.tools import AgentTool, ToolKind
 from agentcli.tools.bash.overflow_file import SpillFolder
 from agentcli.tools.bash.process_manager import Commands
+from agentcli.tools.file_change import announced
 from agentcli.tools.files.file_access import FileAccess
 from agentcli.tools.options import ToolOptions
 
@@ -53,12 +54,15 @@ class Toolset:
         self._spill.remove()
 
 
-def as_declared(tool: AgentTool, options: ToolOptions) -> AgentTool:
-    """The tool; one that takes the name of a built-in tool and declares no kind acts on what that one acts on."""
-    if tool.kind != ToolKind.OTHER or tool.name not in TOOL_NAMES:
-        return tool
-    built_in = create_toolset(options, [tool.name]).tools[0]
-    return replace(tool, kind=built_in.kind, target=built_in.target)
+def added_tool(tool: AgentTool, options: ToolOptions) -> AgentTool:
+    """A tool from elsewhere, as one of a toolset: its calls are announced before they change files.
+
+    One that takes the name of a built-in tool and declares no kind acts on what that one acts on.
+    """
+    if tool.kind == ToolKind.OTHER and tool.name in TOOL_NAMES:
+        built_in = create_toolset(options, [tool.name]).tools[0]
+        tool = replace(tool, kind=built_in.kind, target=built_in.target)
+    return announced(tool, options)
 
 
 def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAMES) -> Toolset:
@@ -73,5 +77,5 @@ def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAM
             raise UsageError(f"there is no tool named {name!r}", hint=f"tools: {', '.join(TOOL_NAMES)}")
         create: Callable[..., AgentTool] = getattr(import_module(_MODULES[name]), f"create_{name}_tool")
         arguments: tuple[Any, ...] = shared.get(name, ())
-        tools.append(create(options, *arguments))
+        tools.append(announced(create(options, *arguments), options))
     return Toolset(tools, commands, spill, files)
