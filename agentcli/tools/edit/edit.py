@@ -16,7 +16,7 @@ from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolExecutionMode, ToolKind, parameters_of
-from agentcli.tools.argument_names import PATH_NAMES, contradiction, parsed, rename
+from agentcli.tools.edit.edit_arguments import prepare_edit_arguments
 from agentcli.tools.edit.locate import Edit, EditMatch, EditPlacer
 from agentcli.tools.files.atomic_write import write_atomically
 from agentcli.tools.files.file_access import FileAccess
@@ -24,7 +24,7 @@ from agentcli.tools.files.file_place import FilePlace
 from agentcli.tools.files.paths import EXISTING_FILE, display_path, find_file, other_name_note, readable
 from agentcli.tools.files.read_tracker import ReadTracker
 from agentcli.tools.files.regular_file import open_regular
-from agentcli.tools.files.text_file import kind_of_data
+from agentcli.tools.files.text_file import TextEncoding, kind_of_data
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.truncate import plural, size
 
@@ -52,6 +52,8 @@ class EditToolDetails(Struct, omit_defaults=True):
     first_changed_line: int | None
     replacements: int
     encoding: str = "utf-8"
+    tolerated: list[str] = []
+    """In what the old texts differed from the file: `indentation`, `line numbers` …"""
 
 
 def create_edit_tool(options: ToolOptions, files: FileAccess | None = None) -> AgentTool:
@@ -94,65 +96,6 @@ def _parameters() -> dict[str, Any]:
     return parameters
 
 
-_TEXT_NAMES = {
-    "old_string": "old_text",
-    "oldText": "old_text",
-    "oldString": "old_text",
-    "old_str": "old_text",
-    "find": "old_text",
-    "search": "old_text",
-    "new_string": "new_text",
-    "newText": "new_text",
-    "newString": "new_text",
-    "new_str": "new_text",
-    "replacement": "new_text",
-    "replace": "new_text",
-    "replaceAll": "replace_all",
-}
-
-
-def prepare_edit_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """One `edits` list of `old_text` and `new_text`, out of all the forms that models give it.
-
-    Raises:
-        ToolError: the arguments contradict each other.
-    """
-    prepared = rename(arguments, {**PATH_NAMES, "edit": "edits", "changes": "edits"})
-    edits = parsed(prepared.get("edits"))
-    prepared = rename(prepared, _TEXT_NAMES)
-    pair = {name: prepared.pop(name) for name in ("old_text", "new_text") if name in prepared}
-    replace_all = prepared.pop("replace_all", None)
-    if isinstance(edits, dict):
-        edits = [edits]
-    if pair and not edits:
-        edits = [pair]
-    if isinstance(edits, list):
-        edits = [_prepare_edit(parsed(edit), replace_all) for edit in edits]
-        _check_pair(pair, edits)
-    if edits is not None:
-        prepared["edits"] = edits
-    return prepared
-
-
-def _prepare_edit(edit: Any, replace_all: Any) -> Any:
-    if not isinstance(edit, dict):
-        return edit
-    edit = rename(edit, _TEXT_NAMES)
-    if replace_all is None:
-        return edit
-    if edit.setdefault("replace_all", replace_all) != replace_all:
-        raise contradiction("replace_all beside edits says another thing than replace_all in one of them")
-    return edit
-
-
-def _check_pair(pair: dict[str, Any], edits: list[Any]) -> None:
-    """Refuse an edit beside `edits` that is not one of them. Empty texts are a form that was not filled in."""
-    if not any(pair.values()):
-        return
-    if not any(isinstance(edit, dict) and pair.items() <= edit.items() for edit in edits):
-        raise contradiction(f"{' and '.join(pair)} beside edits are not one of the edits")
-
-
 def edit_file(place: FilePlace, edits: list[Edit], cwd: Path, known: ReadTracker, note: str = "") -> AgentToolResult:
     """Make the edits. Raises `ToolError`; then the file is as it was.
 
@@ -168,8 +111,9 @@ def edit_file(place: FilePlace, edits: list[Edit], cwd: Path, known: ReadTracker
     placer = EditPlacer(data, kind, shown)
     placements = placer.place(edits)
     changes = [Change(placement.span.start, placement.span.end, placement.new) for placement in placements]
-    if all(data[change.start : change.end] == change.new for change in changes):
-        raise ToolError(f"{shown} was not changed: it already reads like that")
+    changed = [change for change in changes if data[change.start : change.end] != change.new]
+    if not changed:
+        return _nothing_to_do(place, placer, placements, kind)
     diff = diff_of(placer.counter, kind, changes, shown)
     was_stale = known.knows(place.real, status) is False
     after = write_atomically(place, _parts(data, placements), status)
@@ -182,7 +126,8 @@ def edit_file(place: FilePlace, edits: list[Edit], cwd: Path, known: ReadTracker
         diff=diff.diff,
         patch=diff.patch,
         first_changed_line=diff.first_changed_line,
-        replacements=len(changes),
+        replacements=len(changed),
+        tolerated=_tolerated(placements),
         encoding=kind.encoding,
     )
     report = _report(shown, placer, placements, was_stale)
@@ -217,19 +162,46 @@ def _parts(data: bytes, placements: list[EditMatch]) -> list[bytes | memoryview]
     return [*parts, view[position:]]
 
 
-def _report(shown: str, placer: EditPlacer, placements: list[EditMatch], was_stale: bool) -> str:
+def _nothing_to_do(
+    place: FilePlace, placer: EditPlacer, placements: list[EditMatch], kind: TextEncoding
+) -> AgentToolResult:
+    """The result of edits that were all made before."""
+    details = EditToolDetails(
+        path=readable(place.path), diff="", patch="", first_changed_line=None, replacements=0, encoding=kind.encoding
+    )
+    at = _lines_named(placer, placements)
+    text = f"{placer.name} was not changed: it already reads as new_text says ({at}). The edit is done."
+    return AgentToolResult(content=[TextContent(text)], details=details)
+
+
+def _tolerated(placements: list[EditMatch]) -> list[str]:
+    return list(dict.fromkeys(what for placement in placements for what in placement.tolerated))
+
+
+def _lines_named(placer: EditPlacer, placements: list[EditMatch]) -> str:
     lines = sorted({placer.line_of(placement.span.start) for placement in placements[:20]})
-    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
     more = " …" if len(placements) > 20 else ""
-    notes = [f"Edited {shown}: {plural(len(placements), 'place')} ({where}{more})."]
-    tolerant = [placement for placement in placements if not placement.is_exact]
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}{more}"
+
+
+def _report(shown: str, placer: EditPlacer, placements: list[EditMatch], was_stale: bool) -> str:
+    made = [placement for placement in placements if not placement.is_made]
+    notes = [f"Edited {shown}: {plural(len(made), 'place')} ({_lines_named(placer, made)})."]
+    done = [placement for placement in placements if placement.is_made]
+    if done:
+        notes.append(f"At {_lines_named(placer, done)} new_text was there already.")
+    tolerant = [placement for placement in made if placement.tolerated]
     if tolerant:
-        at = ", ".join(str(placer.line_of(placement.span.start)) for placement in tolerant[:20])
+        what = _listed(_tolerated(tolerant))
         notes.append(
-            f"At line {at} old_text differed from the file in blanks, quotes or dashes; the file's lines were taken."
+            f"At {_lines_named(placer, tolerant)} old_text differed from the file in {what}; the file's was kept."
         )
     if placer.kind.encoding != "utf-8":
         notes.append(f"The file stays {placer.kind.label}.")
     if was_stale:
         notes.append("The file had changed on disk since you last read it; those changes are still there.")
     return " ".join(notes)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"

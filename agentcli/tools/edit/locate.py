@@ -1,19 +1,28 @@
-"""Placing edits: from what was asked to the places in the file and the bytes that go in; nothing is written here."""
+"""Placing edits: from what was asked to the places in the file and the bytes that go in; nothing is written here.
 
-from itertools import pairwise
+The strictest way that finds a place is taken: the exact text, then the steps of `tolerant_matching`, then the same with
+the texts unwrapped. A place must be the only one, unless all are to be replaced.
+"""
+
+from functools import cached_property
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from agentcli.agent.errors import ToolError
-from agentcli.tools.edit.matching import Span, find_exact, without_overlaps
-from agentcli.tools.edit.replacement import replacement
-from agentcli.tools.edit.tolerant_matching import MAX_BYTES, Line, Match, find_tolerant, lines_of
+from agentcli.tools.edit.matching import Span, Texts, find_exact, without_overlaps
+from agentcli.tools.edit.replacement import fit_edges, has_substance, is_made, replacement
 from agentcli.tools.files.line_counter import LineCounter
 from agentcli.tools.files.text_file import TextEncoding
-from agentcli.tools.truncate import size
 
+if TYPE_CHECKING:
+    from agentcli.tools.edit.file_lines import FileLines
+    from agentcli.tools.edit.tolerant_matching import Match, Step, Wanted
+
+MAX_TOLERANT_BYTES = 8 << 20
+"""Larger files are searched for the exact text only: taking all their lines apart would cost too much memory."""
 _MOST_PLACES = 10_000
-_LINES_NAMED = 10
 
 
 class Edit(Struct, omit_defaults=True):
@@ -29,7 +38,10 @@ class EditMatch(Struct, frozen=True):
     new: bytes
     edit: int
     """Index of the edit."""
-    is_exact: bool
+    tolerated: tuple[str, ...] = ()
+    """In what the old text differed from the file."""
+    is_made: bool = False
+    """The new text is at this place already."""
 
 
 class EditPlacer:
@@ -44,7 +56,6 @@ class EditPlacer:
         self.kind = kind
         self.name = name
         self.counter: LineCounter = LineCounter(data)
-        self._lines: list[Line] | None = None
 
     def place(self, edits: list[Edit]) -> list[EditMatch]:
         """All places, in the order of the file. Raises `ToolError` unless each edit has its place of its own."""
@@ -67,50 +78,93 @@ class EditPlacer:
             return before.count("\n") + 1
         return self.counter.line_at(position) + 1
 
+    @cached_property
+    def lines(self) -> "FileLines":
+        """All lines of the file; only for what is at most `MAX_TOLERANT_BYTES`."""
+        from agentcli.tools.edit.file_lines import FileLines  # with what follows 2 ms, for texts that are not exact
+
+        return FileLines(self.data, self.kind)
+
     def _place_one(self, index: int, label: str, edit: Edit) -> list[EditMatch]:
-        old_text = edit.old_text.removeprefix("\ufeff") if self.kind.bom else edit.old_text
+        old, new = edit.old_text.removeprefix("\ufeff"), edit.new_text.removeprefix("\ufeff")
+        if not self.kind.bom and (spans := self._exact(edit.old_text, edit.replace_all)):
+            old, new = edit.old_text, edit.new_text  # the character stands in the text itself
+        else:
+            spans = self._exact(old, edit.replace_all)
+        as_is = Texts(old, new)
+        if spans:
+            return self._exact_matches(index, label, edit, spans, as_is)
+        if len(self.data) > MAX_TOLERANT_BYTES or not old.strip():
+            raise self._not_found(label, old, new)
+        from agentcli.tools.edit.tolerant_matching import LENIENT, STRICT
+        from agentcli.tools.edit.unwrapping import unwrapped
+
+        for step in STRICT:
+            if found := self._tolerant_matches(index, label, edit, step, as_is):
+                return found
+        others = unwrapped(old, new)
+        for texts in others:
+            if spans := self._exact(texts.old, edit.replace_all):
+                return self._exact_matches(index, label, edit, spans, texts)
+        for step, texts in (*product(STRICT, others), *product(LENIENT, (as_is, *others))):
+            if found := self._tolerant_matches(index, label, edit, step, texts):
+                return found
+        raise self._not_found(label, old, new)
+
+    def _exact(self, old: str, replace_all: bool) -> list[Span]:
         try:
-            most = len(self.data) if edit.replace_all else _MOST_PLACES
-            spans = find_exact(self.data, self.kind, old_text, most=most)
+            return find_exact(self.data, self.kind, old, most=len(self.data) if replace_all else _MOST_PLACES)
         except UnicodeEncodeError:
-            spans = []
+            return []
+
+    def _exact_matches(self, index: int, label: str, edit: Edit, spans: list[Span], texts: Texts) -> list[EditMatch]:
         if len(spans) > 1 and not edit.replace_all:
             raise self._ambiguous(label, spans)
-        if spans:
-            return [self._placement(span, edit, index, edit.new_text) for span in without_overlaps(spans)]
-        return [self._place_tolerantly(index, label, old_text, edit)]
+        return [self._exact_match(index, span, texts) for span in without_overlaps(spans)]
 
-    def _place_tolerantly(self, index: int, label: str, old_text: str, edit: Edit) -> EditMatch:
-        matches = find_tolerant(self._all_lines(), self.kind, old_text) if len(self.data) <= MAX_BYTES else []
-        if not matches:
-            raise self._not_found(label, old_text)
-        if len(matches) > 1:
-            raise self._ambiguous(label, [match.span for match in matches])
-        new_text = self._fitting(matches[0], old_text, edit.new_text)
-        return self._placement(matches[0].span, edit, index, new_text, is_exact=False)
-
-    def _fitting(self, match: Match, old_text: str, new_text: str) -> str:
-        """The new text as a tolerant match needs it: indented as the file, and no line end where the file has none."""
-        if match.indentation is not None:
-            new_text = match.indentation.apply(new_text)
-        ends_file = match.span.end == len(self.data) and not self.data.endswith((b"\n", b"\r", b"\n\0"))
-        if old_text.endswith("\n") and ends_file:
-            new_text = new_text.removesuffix("\n")
-        return new_text
-
-    def _placement(self, span: Span, edit: Edit, index: int, new_text: str, *, is_exact: bool = True) -> EditMatch:
+    def _exact_match(self, index: int, span: Span, texts: Texts) -> EditMatch:
+        if is_made(self.data, self.kind, span, texts.old, texts.new):
+            return EditMatch(span, self.data[span.start : span.end], index, is_made=True)
+        span, new = fit_edges(self.data, self.kind, span, texts.old, texts.new)
         try:
-            new = replacement(self.data, self.kind, span, edit.old_text, new_text)
+            new_bytes = replacement(self.data, self.kind, span, texts.old, new)
         except UnicodeEncodeError as error:
-            char = error.object[error.start]
-            problem = f"the file is {self.kind.label or 'UTF-8'}, which has no {char!r}"
-            raise ToolError(f"{self.name} was not changed: {problem}", hint="use other characters") from None
-        return EditMatch(span, new, index, is_exact)
+            raise self._cannot_encode(error) from None
+        return EditMatch(span, new_bytes, index, (texts.what,) if texts.what else ())
 
-    def _all_lines(self) -> list[Line]:
-        if self._lines is None:
-            self._lines = lines_of(self.data, self.kind)
-        return self._lines
+    def _tolerant_matches(self, index: int, label: str, edit: Edit, step: "Step", texts: Texts) -> list[EditMatch]:
+        """The places that a step finds; none if it finds none."""
+        from agentcli.tools.edit.file_lines import call_lines
+        from agentcli.tools.edit.tolerant_matching import Wanted
+
+        (old, with_end), (new, _) = call_lines(texts.old), call_lines(texts.new)
+        wanted = Wanted(old, new if texts.new else [], with_end)
+        matches = step(self.lines, wanted)
+        if len(matches) > 1 and not edit.replace_all:
+            raise self._ambiguous(label, [self._span_of(match) for match in matches])
+        placed: list[EditMatch] = []
+        for match in matches:
+            found = self._spliced(index, label, match, wanted, texts)
+            if not placed or found.span.start >= placed[-1].span.end:
+                placed.append(found)
+        return placed
+
+    def _spliced(self, index: int, label: str, match: "Match", wanted: "Wanted", texts: Texts) -> EditMatch:
+        from agentcli.tools.edit.splice import Uncertain, splice
+
+        try:
+            made = splice(self.lines, match, wanted)
+        except Uncertain as error:
+            raise self._uncertain(label, match, str(error)) from None
+        except UnicodeEncodeError as error:
+            raise self._cannot_encode(error) from None
+        span = Span(made.start, made.end)
+        if is_made(self.data, self.kind, span, texts.old, texts.new):
+            return EditMatch(span, self.data[span.start : span.end], index, is_made=True)
+        return EditMatch(span, made.new, index, (*([texts.what] if texts.what else []), *made.tolerated))
+
+    def _span_of(self, match: "Match") -> Span:
+        return Span(self.lines.starts[match.first], self.lines.starts[match.stop])
 
     def _check_overlaps(self, placed: list[EditMatch]) -> None:
         for one, other in pairwise(placed):
@@ -122,29 +176,42 @@ class EditPlacer:
                     hint="make one edit of them",
                 )
 
+    def _cannot_encode(self, error: UnicodeEncodeError) -> ToolError:
+        char = error.object[error.start]
+        problem = f"the file is {self.kind.label or 'UTF-8'}, which has no {char!r}"
+        return ToolError(f"{self.name} was not changed: {problem}", hint="use other characters")
+
     def _ambiguous(self, label: str, spans: list[Span]) -> ToolError:
-        lines = ", ".join(str(self.line_of(span.start)) for span in spans[:_LINES_NAMED])
-        more = " …" if len(spans) > _LINES_NAMED else ""
+        from agentcli.tools.edit import refusals
+
         count = f"{len(spans):,}" if len(spans) < _MOST_PLACES else f"{_MOST_PLACES:,} or more"
-        return ToolError(
-            f"{label} is not unique: it is in {self.name} {count} times (lines {lines}{more}); nothing was changed",
-            hint="take in lines around it, or set replace_all",
-        )
+        numbers = [self.line_of(span.start) for span in spans[: refusals.MOST_NUMBERS]]
+        lines = self.lines if len(self.data) <= MAX_TOLERANT_BYTES else None
+        return refusals.ambiguous(label, self.name, count, numbers, len(spans), lines)
 
-    def _not_found(self, label: str, old_text: str) -> ToolError:
-        message = f"{label} was not found in {self.name}; nothing was changed"
+    def _uncertain(self, label: str, match: "Match", why: str) -> ToolError:
+        from agentcli.tools.edit import refusals
+
+        return refusals.uncertain(label, self.name, self.lines, match, why)
+
+    def _not_found(self, label: str, old: str, new: str) -> ToolError:
+        from agentcli.tools.edit import refusals
+
         if not self.data:
-            return ToolError(f"{message}. The file is empty", hint="use write")
-        if len(self.data) > MAX_BYTES:
             return ToolError(
-                message, hint=f"it must be exact: the file has {size(len(self.data))}; read the place again"
+                f"{label} was not found in {self.name}; nothing was changed. The file is empty", hint="use write"
             )
-        from agentcli.tools.edit.closest_match import describe_nearest  # 1 ms, for difflib
+        if len(self.data) > MAX_TOLERANT_BYTES:
+            return refusals.too_large(label, self.name, len(self.data))
+        made = self._made_at(old, new)
+        return refusals.not_found(label, self.name, self.lines, old, made)
 
-        nearest = describe_nearest(self._all_lines(), old_text)
-        if not nearest:
-            return ToolError(message, hint="nothing in the file is like it; read the file again")
-        return ToolError(f"{message}. {nearest}")
+    def _made_at(self, old: str, new: str) -> int | None:
+        """The line at which the new text is already, if it is there once and means something."""
+        if not has_substance(new) or new in old:
+            return None
+        spans = self._exact(new, replace_all=False)
+        return self.line_of(spans[0].start) if len(spans) == 1 else None
 
 
 def _check(label: str, edit: Edit) -> None:

@@ -22,6 +22,15 @@ class Span(Struct, frozen=True):
     end: int
 
 
+class Texts(Struct, frozen=True):
+    """An old text and its new one, as they came or as they may be meant."""
+
+    old: str
+    new: str
+    what: str = ""
+    """What was around them, in words; empty if they are as they came."""
+
+
 def find_exact(data: bytes, kind: TextEncoding, text: str, *, most: int) -> list[Span]:
     """The places of `text`, overlapping ones too, in order; no more than `most`.
 

@@ -21,6 +21,85 @@ def replacement(data: bytes, kind: TextEncoding, span: Span, old_text: str, new_
     return with_line_ends(data, kind, span, old_text, new_text).encode(kind.encoding)
 
 
+def fit_edges(data: bytes, kind: TextEncoding, span: Span, old_text: str, new_text: str) -> tuple[Span, str]:
+    """The place and the new text without what would join lines, or part them, that the texts do not speak of.
+
+    Whether a text ends with its last line end, or begins with the one before it, is often an accident: the new text
+    goes in as whole lines if the old one is.
+    """
+    old, new = old_text.replace("\r\n", "\n"), new_text.replace("\r\n", "\n")
+    if not old.strip("\n"):
+        return span, new_text
+    line = _line_start(data, kind, span.start)
+    if not new and old.endswith("\n"):
+        return (span, "\n") if line is None else (Span(line, span.end), "")
+    if not new:
+        return span, ""
+    if old.endswith("\n") and not new.endswith("\n"):
+        new_text += "\n"
+    if old.startswith("\n") and not new.startswith("\n") and line is None:
+        new_text = "\n" + new_text
+    adds_one = new.endswith("\n") and not new.endswith("\n\n") and new != f"{old}\n" and not old.endswith("\n")
+    if adds_one and line is not None and _after(data, kind, span.end, 2).startswith(("\r", "\n")):
+        new_text = new_text[:-2] if new_text.endswith("\r\n") else new_text[:-1]
+    return span, new_text
+
+
+def _line_start(data: bytes, kind: TextEncoding, position: int) -> int | None:
+    """Where the line of a position begins; None if more than whitespace is before the position."""
+    blanks = {blank.encode(kind.encoding) for blank in (" ", "\t")}
+    while position > len(kind.bom):
+        unit = data[position - kind.unit : position]
+        if unit not in blanks:
+            return position if unit.decode(kind.encoding, "replace") in "\r\n" else None
+        position -= kind.unit
+    return position
+
+
+def _before(data: bytes, kind: TextEncoding, position: int, chars: int) -> str:
+    """At least so many characters before a position, if there are so many, with LF for line ends."""
+    start = max(len(kind.bom), position - 4 * (chars + 1))
+    start += (position - start) % kind.unit
+    return _with_lf(data[start:position].decode(kind.encoding, "replace"))
+
+
+def _after(data: bytes, kind: TextEncoding, position: int, chars: int) -> str:
+    return _with_lf(data[position : position + 4 * (chars + 1)].decode(kind.encoding, "replace"))
+
+
+def _with_lf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def has_substance(text: str) -> bool:
+    """Whether a text is hardly repeated by chance, as brackets and blank lines are."""
+    return re.search(r"\w{3}", text) is not None
+
+
+def is_made(data: bytes, kind: TextEncoding, span: Span, old_text: str, new_text: str) -> bool:
+    """Whether an edit that adds to the old text has been made at this place before: what it adds is there."""
+    old, new = _with_lf(old_text), _with_lf(new_text)
+    at = new.find(old)
+    if at < 0 or new == old or not has_substance(new[:at] + new[at + len(old) :]):
+        return False
+    above, below = new[:at], new[at + len(old) :]
+    if old.endswith("\n") and below and not below.endswith("\n"):
+        below += "\n"
+    before, after = _before(data, kind, span.start, 2 * len(above)), _after(data, kind, span.end, 2 * len(below))
+    above, below, before, after = (re.sub(r"[ \t]+(?=\n)", "", text) for text in (above, below, before, after))
+    return _is_at(above[::-1], before[::-1]) and _is_at(below, after)
+
+
+def _is_at(added: str, around: str) -> bool:
+    """Whether a text begins with what an edit adds, and that does not end within a word."""
+    if not added:
+        return True
+    if not around.startswith(added):
+        return False
+    following = around[len(added) : len(added) + 1]
+    return not (added[-1:].isalnum() and following.isalnum())
+
+
 def with_line_ends(data: bytes, kind: TextEncoding, span: Span, old_text: str, new_text: str) -> str:
     """The new text with the line ends that belong into this place.
 

@@ -1,234 +1,201 @@
-"""Tolerant matching: a text that is not in the file as it stands, but for blanks, quotes, dashes or indentation.
+"""Tolerant matching: where a text stands in a file that does not have it exactly. Whole lines, from strict to lenient.
 
-Two steps, the second only if the first finds nothing. First: blanks at line ends do not count, typographic quotes,
-dashes and spaces are plain ones, accents may be composed or not. Second: besides, the lines may all be indented by more
-or by less; then the new text is indented as the file is. A match must be the only one.
+1. `same_columns`: whitespace at line ends does not count, nor do typography and Unicode forms.
+2. `shifted`: besides, all lines may be indented by more, or all by less.
+3. `elided`: one line of the text is `...`; what is above and below it stands in the file once.
+4. `blind_to_whitespace`: any whitespace is the same, and blank lines do not count.
 """
 
-import unicodedata
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from agentcli.tools.edit.matching import Span
-from agentcli.tools.files.text_file import TextEncoding
+from agentcli.tools.edit.file_lines import FileLines, is_blank
+from agentcli.tools.edit.folding import blind, fold, raw_column
+from agentcli.tools.edit.indentation import common_shift
 
-MAX_BYTES = 8 << 20
-"""Larger files are searched for the exact text only: taking all their lines apart would cost too much memory."""
-
-_SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-_PLAIN = str.maketrans(
-    dict.fromkeys("‘’‚‛′", "'")
-    | dict.fromkeys("“”„‟″", '"')
-    | dict.fromkeys("‐‑‒–—―−", "-")
-    | dict.fromkeys(_SPACES, " ")
+_LEAST_CHARS = 8
+"""A single line that is found whatever its whitespace has at least so many characters."""
+_ELISION = re.compile(
+    r"\s*(?:#+|//+|--+|;+|%+|/\*+|<!--|\{/\*|\*)?\s*(?:(?:\.{3,}|…)[^\n]{0,80}?|[^\n.…]{0,80}(?:\.{3,}|…))\s*(?:\*+/\}?|-->)?\s*"
 )
 
 
-class Line(Struct, frozen=True):
-    """A line of a file: its bytes from `start` to `end`, its line end behind them to `stop`."""
-
-    start: int
-    end: int
-    stop: int
-    text: str
-    """Bytes that are no characters are lone surrogates."""
-    plain: str
-    """Normalised, without blanks at its end."""
-
-
-class Indentation(Struct, frozen=True):
-    """How the lines of a text are indented in the file: `theirs` in the text stands for `ours` in the file."""
-
-    theirs: str = ""
-    ours: str = ""
-    unit: tuple[str, str] = ("", "")
-    """What one deeper level is in the text and in the file, if they differ."""
-
-    def apply(self, text: str) -> str:
-        """A text with its lines indented as in the file."""
-        return "\n".join(self._apply_to_line(line) for line in text.split("\n"))
-
-    def _apply_to_line(self, line: str) -> str:
-        if not line.strip() or not line.startswith(self.theirs):
-            return line
-        rest = line[len(self.theirs) :]
-        blanks = rest[: len(rest) - len(rest.lstrip(" \t"))]
-        if self.unit[0]:
-            blanks = blanks.replace(*self.unit)
-        return self.ours + blanks + rest.lstrip(" \t")
-
-
 class Match(Struct, frozen=True):
-    span: Span
-    first_line: int
-    """From 0."""
-    indentation: Indentation | None = None
-    """None if the new text goes in as it is."""
+    """One place of a text."""
+
+    ranges: list[tuple[int, int]]
+    """For each line of the text the lines of the file, first and behind the last; each range begins where the one
+    before it ends. An empty one is a blank line that the file has not."""
+    head: int = 0
+    """Characters of the first line that are before the match."""
+    tail: int | None = None
+    """Where in the last line the match ends; None for its end."""
+
+    @property
+    def first(self) -> int:
+        return self.ranges[0][0]
+
+    @property
+    def stop(self) -> int:
+        return self.ranges[-1][1]
 
 
-def plain(line: str) -> str:
-    """A line as it is compared."""
-    if not line.isascii():
-        line = unicodedata.normalize("NFC", line.translate(_PLAIN))
-    return line.rstrip()
+class Wanted(Struct, frozen=True):
+    """The lines of an old text, and of the new one that is to replace it."""
+
+    old: list[str]
+    new: list[str]
+    with_end: bool
+    """Whether the old text ends with a line end."""
 
 
-def lines_of(data: bytes, kind: TextEncoding) -> list[Line]:
-    """All lines of a file; a lone CR is a line end too."""
-    encoding = kind.encoding
-    ends = [end.encode(encoding) for end in ("\r\n", "\n", "\r")]
-    errors = "surrogateescape" if kind.unit == 1 else "surrogatepass"
-    lines: list[Line] = []
-    start = len(kind.bom)
-    for end, stop in _line_ends(data, kind, ends):
-        text = data[start:end].decode(encoding, errors)
-        lines.append(Line(start, end, stop, text, plain(text)))
-        start = stop
-    return lines
-
-
-def _line_ends(data: bytes, kind: TextEncoding, ends: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Where each line ends, without and with its line end; a last line that is empty is none."""
-    crlf, lf, cr = ends
-    position = len(kind.bom)
-    limit = len(data) - (len(data) - position) % kind.unit
-    next_lf, next_cr = -2, -2
-    while position < limit:
-        if next_lf != -1 and next_lf < position:
-            next_lf = _find_aligned(data, lf, position, kind)
-        if next_cr != -1 and next_cr < position:
-            next_cr = _find_aligned(data, cr, position, kind)
-        hits = [hit for hit in (next_lf, next_cr) if hit >= 0]
-        if not hits:
-            yield limit, limit
-            return
-        end = min(hits)
-        position = end + len(crlf if data.startswith(crlf, end) else lf)
-        yield end, position
-
-
-def _find_aligned(data: bytes, needle: bytes, position: int, kind: TextEncoding) -> int:
-    hit = data.find(needle, position)
-    while hit >= 0 and (hit - len(kind.bom)) % kind.unit:
-        hit = data.find(needle, hit + 1)
-    return hit
-
-
-def find_tolerant(lines: list[Line], kind: TextEncoding, text: str) -> list[Match]:
-    """The places that match within tolerance; more than one means that none may be taken."""
-    wanted = text.replace("\r\n", "\n").split("\n")
-    with_end = len(wanted) > 1 and not wanted[-1]
-    if with_end:
-        wanted.pop()
-    if not any(line.strip() for line in wanted):
-        return []
-    return _same_columns(lines, kind, wanted, with_end) or _shifted(lines, wanted, with_end)
-
-
-def _same_columns(lines: list[Line], kind: TextEncoding, wanted: list[str], with_end: bool) -> list[Match]:
+def same_columns(lines: FileLines, wanted: Wanted) -> list[Match]:
     """Matches that may begin and end within a line."""
-    goal = [plain(line) for line in wanted]
-    inside = plain(f"{wanted[-1]}.")[:-1]
-    found: list[Match] = []
+    if all(map(is_blank, wanted.old)):
+        return []
+    goal = [fold(line).rstrip() for line in wanted.old]
+    keys = lines.folded.keys
     if len(goal) == 1:
-        for index, line in enumerate(lines):
-            column = line.plain.find(goal[0])
-            while column >= 0:
-                end = _end_in_line(line, kind, column, goal[0], inside, with_end)
-                if end is not None:
-                    found.append(Match(Span(_byte_at(line, kind, column), end), index))
-                column = line.plain.find(goal[0], column + 1)
-        return found
-    for index in range(len(lines) - len(goal) + 1):
-        first, last = lines[index], lines[index + len(goal) - 1]
-        if not first.plain.endswith(goal[0]) or not last.plain.startswith(goal[-1]):
-            continue
-        if any(lines[index + offset].plain != goal[offset] for offset in range(1, len(goal) - 1)):
-            continue
-        end = _end_in_line(last, kind, 0, goal[-1], inside, with_end)
-        if end is not None:
-            start = _byte_at(first, kind, len(first.plain) - len(goal[0]))
-            found.append(Match(Span(start, end), index))
-    return found
-
-
-def _end_in_line(line: Line, kind: TextEncoding, column: int, goal: str, inside: str, with_end: bool) -> int | None:
-    """Where a match of the last line of a text ends: with the line, or within it (then blanks at its end count)."""
-    if column + len(goal) == len(line.plain):
-        return line.stop if with_end else line.end
-    if not with_end and line.plain.startswith(inside, column):
-        return _byte_at(line, kind, column + len(inside))
-    return None
-
-
-def _byte_at(line: Line, kind: TextEncoding, column: int) -> int:
-    """The byte of the file at which a column of the plain line begins."""
-    if column == 0:
-        return line.start
-    errors = "surrogateescape" if kind.unit == 1 else "surrogatepass"
-    taken = done = 0
-    text = line.text
-    while taken < len(text) and done < column:
-        step = taken + 1
-        while step < len(text) and _joins(text[step]):
-            step += 1
-        done += len(unicodedata.normalize("NFC", text[taken:step]))
-        taken = step
-    return line.start + len(text[:taken].encode(kind.encoding, errors))
-
-
-def _joins(char: str) -> bool:
-    """Whether a character may become one with those before it."""
-    return not char.isascii() and (unicodedata.combining(char) != 0 or "\u1160" <= char <= "\u11ff")
-
-
-def _shifted(lines: list[Line], wanted: list[str], with_end: bool) -> list[Match]:
-    """Matches of whole lines that are all indented by more, or all by less."""
-    goal = [plain(line).lstrip(" \t") for line in wanted]
+        return [
+            match
+            for at, key in enumerate(keys)
+            if goal[0] in key
+            for match in _in_line(lines, at, wanted.old[0], wanted.with_end)
+        ]
+    if len(goal) > 2:
+        starts = (at - 1 for at in lines.folded.runs(goal[1:-1]))
+    else:
+        starts = (at for at, key in enumerate(keys) if key.endswith(goal[0]))
     found: list[Match] = []
-    for index in range(len(lines) - len(goal) + 1):
-        window = lines[index : index + len(goal)]
-        if all(line.plain.lstrip(" \t") == content for line, content in zip(window, goal, strict=True)):
-            indentation = _indentation(wanted, [line.text for line in window])
-            if indentation is not None:
-                last = window[-1]
-                span = Span(window[0].start, last.stop if with_end else last.end)
-                found.append(Match(span, index, indentation))
+    for start in starts:
+        stop = start + len(goal)
+        if start < 0 or stop > len(keys):
+            continue
+        first, last = keys[start], keys[stop - 1]
+        begins = first.endswith(goal[0]) if goal[0] else not first
+        ends = last.startswith(goal[-1]) if goal[-1] else not last
+        head = raw_column(lines.texts[start], len(first) - len(goal[0])) if begins and ends else None
+        tail = _tail(lines.texts[stop - 1], last, 0, wanted.old[-1], wanted.with_end)
+        if head is not None and tail is not False:
+            found.append(Match(_each(start, stop), head, tail))
     return found
 
 
-def _indentation(wanted: list[str], ours: list[str]) -> Indentation | None:
-    """The one shift that explains the indentation of every line, or None."""
-    pairs = [(_blanks(mine), _blanks(theirs)) for theirs, mine in zip(wanted, ours, strict=True) if theirs.strip()]
-    base_ours = _common_prefix([mine for mine, _ in pairs])
-    base_theirs = _common_prefix([theirs for _, theirs in pairs])
-    rests = [(mine[len(base_ours) :], theirs[len(base_theirs) :]) for mine, theirs in pairs]
-    for unit in _units(base_theirs, base_ours):
-        if all((theirs.replace(*unit) if unit[0] else theirs) == mine for mine, theirs in rests):
-            return Indentation(base_theirs, base_ours, unit)
-    return None
+def _in_line(lines: FileLines, at: int, wanted: Wanted) -> Iterator[Match]:
+    text = wanted.old[0]
+    key, goal = lines.folded.keys[at], fold(text).rstrip()
+    column = key.find(goal)
+    while column >= 0:
+        head = raw_column(lines.texts[at], column)
+        tail = _tail(lines.texts[at], key, column, text, wanted.with_end)
+        if head is not None and tail is not False:
+            yield Match([(at, at + 1)], head, tail)
+        column = key.find(goal, column + 1)
 
 
-def _units(theirs: str, ours: str) -> list[tuple[str, str]]:
-    """What one level may be in the text and in the file, the likeliest first; empty texts for the same in both."""
-    units = [
-        ("", ""),
-        *((" " * width, "\t") for width in (4, 2, 8, 3)),
-        *(("\t", " " * width) for width in (4, 2, 8, 3)),
+def _tail(text: str, key: str, column: int, wanted: str, with_end: bool) -> int | bool | None:
+    """Where the last line's match ends: None with the line, or within it (then whitespace at its end counts)."""
+    if column + len(fold(wanted).rstrip()) == len(key):
+        return None
+    inside = fold(f"{wanted}.")[:-1]
+    if with_end or not key.startswith(inside, column):
+        return False
+    tail = raw_column(text, column + len(inside))
+    return False if tail is None else tail
+
+
+def shifted(lines: FileLines, wanted: Wanted) -> list[Match]:
+    """Matches of whole lines that are all indented by more, or all by less."""
+    return [] if all(map(is_blank, wanted.old)) else _shifted(lines, wanted.old)
+
+
+def _shifted(lines: FileLines, wanted: list[str]) -> list[Match]:
+    goal = [fold(line).strip(" \t").rstrip() for line in wanted]
+    return [
+        Match(_each(start, start + len(goal)))
+        for start in lines.unindented.runs(goal)
+        if common_shift(wanted, lines.texts[start : start + len(goal)])
     ]
-    spaces, tabs = (theirs, ours) if "\t" in ours else (ours, theirs)
-    if spaces.strip(" ") == "" == tabs.strip("\t") and tabs and spaces and len(spaces) % len(tabs) == 0:
-        width = " " * (len(spaces) // len(tabs))
-        units.insert(0, (width, "\t") if tabs is ours else ("\t", width))
-    return units
 
 
-def _common_prefix(texts: list[str]) -> str:
-    first, last = min(texts), max(texts)
-    length = next((at for at, char in enumerate(first) if last[at] != char), len(first))
-    return first[:length]
+def elided(lines: FileLines, wanted: Wanted) -> list[Match]:
+    """Matches of a text in which one line, the same in the new text, stands for lines that stay."""
+    dots = [at for at, line in enumerate(wanted.old) if is_elision(line)]
+    if len(dots) != 1 or [line for line in wanted.new if is_elision(line)] != [wanted.old[dots[0]]]:
+        return []
+    above, below = wanted.old[: dots[0]], wanted.old[dots[0] + 1 :]
+    if all(map(is_blank, above)) or all(map(is_blank, below)):
+        return []
+    heads, tails = (_whole_lines(lines, part) for part in (above, below))
+    if len(heads) != 1 or len(tails) != 1 or tails[0].first <= heads[0].stop:
+        return []
+    return [Match([*heads[0].ranges, (heads[0].stop, tails[0].first), *tails[0].ranges])]
 
 
-def _blanks(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
+def is_elision(line: str) -> bool:
+    """Whether a line is `...`, alone or in a comment, that stands for lines which are left out."""
+    return _ELISION.fullmatch(line) is not None
+
+
+def _whole_lines(lines: FileLines, wanted: list[str]) -> list[Match]:
+    goal = [fold(line).rstrip() for line in wanted]
+    same = [Match(_each(start, start + len(goal))) for start in lines.folded.runs(goal)]
+    return same or _shifted(lines, wanted)
+
+
+def blind_to_whitespace(lines: FileLines, wanted: Wanted) -> list[Match]:
+    """Matches of whole lines, whatever whitespace is in them, and between them."""
+    numbers = [at for at, line in enumerate(wanted.old) if not is_blank(line)]
+    goal = [blind(wanted.old[at]) for at in numbers]
+    if not goal or (len(goal) == 1 and len(goal[0]) < _LEAST_CHARS):
+        return []
+    keys, places = lines.blind
+    return [
+        Match(_with_blank_lines(lines, wanted.old, numbers, places[start : start + len(goal)]))
+        for start in keys.runs(goal)
+    ]
+
+
+def _with_blank_lines(
+    lines: FileLines, wanted: list[str], numbers: list[int], places: list[int]
+) -> list[tuple[int, int]]:
+    """The ranges of all lines of a text, once those are placed that are not blank.
+
+    Args:
+        numbers: which lines of the text are not blank.
+        places: where these stand in the file.
+    """
+    above = numbers[0]
+    first = places[0]
+    while first > 0 and places[0] - first < above and not lines.folded.keys[first - 1]:
+        first -= 1
+    ranges = _blank_lines(above, first, places[0])
+    stops = [*places[1:], None]
+    nexts = [*numbers[1:], len(wanted)]
+    for number, place, following, stop in zip(numbers, places, nexts, stops, strict=True):
+        count = following - number - 1
+        if stop is None:
+            stop = place + 1
+            while stop < len(lines) and stop - place - 1 < count and not lines.folded.keys[stop]:
+                stop += 1
+        # Blank lines that the text has not belong to the line before them.
+        own = max(place + 1, stop - count)
+        ranges += [(place, own), *_blank_lines(count, own, stop)]
+    return ranges
+
+
+def _blank_lines(count: int, first: int, stop: int) -> list[tuple[int, int]]:
+    """The ranges of so many blank lines of a text, where the file has `stop - first`, which are not more."""
+    return [(min(first + at, stop), min(first + at + 1, stop)) for at in range(count)]
+
+
+Step = Callable[[FileLines, Wanted], list[Match]]
+STRICT: tuple[Step, ...] = (same_columns, shifted)
+LENIENT: tuple[Step, ...] = (elided, blind_to_whitespace)
+"""For when no way of reading the text has found a place."""
+
+
+def _each(start: int, stop: int) -> list[tuple[int, int]]:
+    return [(at, at + 1) for at in range(start, stop)]
