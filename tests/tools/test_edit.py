@@ -60,7 +60,7 @@ async def test_the_line_end_beside_the_place_decides_where_the_place_has_none(to
 
 
 async def test_a_line_end_is_never_torn(tools: Tools, cwd: Path) -> None:
-    assert await edited(tools, cwd, b"a\r\nfoo\r\n", ("\nfoo", "X\nbar")) == b"aX\r\nbar\r\n"
+    assert await edited(tools, cwd, b"a\r\nfoo\r\n", ("\nfoo", "X\nbar")) == b"a\r\nX\r\nbar\r\n"
     assert await edited(tools, cwd, b"a\r\nfoo\r\n", ("\nfoo\n", "")) == b"a"
     assert await edited(tools, cwd, b"a\n\r\nb\n", ("\n\n", "\n")) == b"a\nb\n"
 
@@ -148,7 +148,10 @@ LITERAL = r'log("$& $1 $$ $' + "'" + r' \1 \g<0> \n end");'
     [
         (b'log("done");\nx.*y\n', f"{LITERAL}\np|q\n".encode()),
         (b'log("done");\r\nx.*y\r\n', f"{LITERAL}\r\np|q\r\n".encode()),
-        ("log(“done”);  \nx.*y\n".encode(), f"{LITERAL}\np|q\n".encode()),
+        (
+            "log(“done”);  \nx.*y\n".encode(),
+            f"{LITERAL.replace(chr(34), '“', 1).replace(chr(34), '”')}  \np|q\n".encode(),
+        ),
     ],
     ids=["lf", "crlf", "tolerant"],
 )
@@ -189,15 +192,64 @@ async def test_a_text_that_is_not_there_is_shown_the_nearest_place(tools: Tools,
     error = await refused(tools, cwd, content, ("def run(self):\n        return self.values + 1", "x"))
     assert "not found" in error
     assert "The nearest place is lines 2-3" in error
-    assert "-     3         return self.value + 1" in error
-    assert "+               return self.values + 1" in error
+    assert "\n    def run(self):\n        return self.value + 1\n" in error
+    assert "line 3: `value` in the file, `values` in old_text" in error
     error = await refused(tools, cwd, b"a\nfoo\nb\nfoo\n", ("fooo", "x"))
     assert "line 2" in error
 
 
-async def test_differences_in_blanks_are_made_visible(tools: Tools, cwd: Path) -> None:
-    error = await refused(tools, cwd, b"if  x:\n\ty = 1\n", ("if x:\n\ty = 1", "z"))
-    assert "if··x:" in error and "if·x:" in error
+async def test_differences_in_whitespace_are_told_in_words(tools: Tools, cwd: Path) -> None:
+    error = await refused(tools, cwd, b"\tif  x:\n\t\ty = 1\n\tend\n", ("if x:\n    y = 2", "z"))
+    assert "line 1 is indented by 1 tab in the file, by nothing in old_text" in error
+    assert "line 2: `1` in the file, `2` in old_text" in error
+
+
+async def test_the_lines_shown_reach_to_the_last_that_matches(tools: Tools, cwd: Path) -> None:
+    content = b"def run():\n    one()\n    two()\n    three()\n    return 1\n\nother\n"
+    error = await refused(tools, cwd, content, ("def run():\n    one()\n    return 1", "x"))
+    assert "lines 1-5:\ndef run():\n    one()\n    two()\n    three()\n    return 1\n" in error
+    assert "line 3 of the file is not in old_text: `    two()`" in error
+
+
+async def test_a_retry_is_told_that_the_new_text_is_there(tools: Tools, cwd: Path) -> None:
+    error = await refused(tools, cwd, b"a = 1\nvalue = compute(2)\n", ("value = compute(1)", "value = compute(2)"))
+    assert "new_text is in it already, at line 2" in error
+
+
+async def test_each_of_several_places_is_shown_with_the_lines_around_it(tools: Tools, cwd: Path) -> None:
+    error = await refused(tools, cwd, b"def a():\n    pass\n\ndef b():\n    pass\n", ("    pass", "x"))
+    assert "Line 2 is within:\ndef a():\n    pass\n" in error and "def b():\n    pass" in error
+
+
+async def test_an_edit_that_adds_is_not_made_twice(tools: Tools, cwd: Path) -> None:
+    for old, new in (("one", "one\nadded = 1"), ("one\n", "one\nadded = 1\n"), ("two", "added = 1\ntwo")):
+        after = await edited(tools, cwd, b"zero\none\ntwo\n", (old, new))
+        assert after == b"zero\none\nadded = 1\ntwo\n"
+        answer = await tools.edit("f", (old, new))
+        assert (cwd / "f").read_bytes() == after
+        assert "already" in answer.text and not answer.is_error
+    # Brackets and blank lines are repeated by chance.
+    assert await edited(tools, cwd, b"  x\n}\n", ("  x", "  x\n}")) == b"  x\n}\n}\n"
+
+
+@pytest.mark.parametrize(("old", "new", "after"), [
+    ("one\n", "1", "zero\n1\n  two\n"),
+    ("\none", "1", "zero\n1\n  two\n"),
+    ("\none\n", "1", "zero\n1\n  two\n"),
+    ("one", "1\n", "zero\n1\n  two\n"),
+    ("one", "one\n", "zero\none\n\n  two\n"),
+    ("one\n", "", "zero\n  two\n"),
+    ("ne\n", "", "zero\no\n  two\n"),
+    ("two\n", "", "zero\none\n"),
+    ("zero\n", "zero; ", "zero; \none\n  two\n"),
+    ("e\n  t", "e t", "zero\none two\n"),
+])  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+async def test_lines_are_not_joined_by_a_line_end_that_only_one_of_the_texts_has(
+    tools: Tools, cwd: Path, end: str, old: str, new: str, after: str
+) -> None:
+    content = "zero\none\n  two\n".replace("\n", end).encode()
+    assert await edited(tools, cwd, content, (old, new)) == after.replace("\n", end).encode()
 
 
 async def test_nothing_alike_is_said_as_well(tools: Tools, cwd: Path) -> None:

@@ -32,7 +32,7 @@ CASES: list[tuple[bytes, str, str, bytes]] = [
     # CRLF that only stood for a line end.
     (b"a\nb\nc\n", "a\r\nb", "a\r\nB", b"a\nB\nc\n"),
     (b"a\nb\nc\n", "a\nb", "a\r\nb", b"a\r\nb\nc\n"),
-    (b"a  \nb\nc\n", "a\r\nb\r\n", "A\r\nb\r\n", b"A\nb\nc\n"),
+    (b"a  \nb\nc\n", "a\r\nb\r\n", "A\r\nb\r\n", b"A  \nb\nc\n"),
     # What is no line end is a character like any other.
     ("a\x85b\nc\n".encode(), "a\x85b\nc", "a\x85B\nx\nc", "a\x85B\nx\nc\n".encode()),
     ("a\u2028b\u2029\nc\n".encode(), "b", "b\u2028\nx", "a\u2028b\u2028\nx\u2029\nc\n".encode()),

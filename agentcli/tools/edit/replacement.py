@@ -32,7 +32,9 @@ def fit_edges(data: bytes, kind: TextEncoding, span: Span, old_text: str, new_te
         return span, new_text
     line = _line_start(data, kind, span.start)
     if not new and old.endswith("\n"):
-        return (span, "\n") if line is None else (Span(line, span.end), "")
+        if line is None:
+            return span, "\n" if span.end < len(data) else ""
+        return Span(line, span.end), ""
     if not new:
         return span, ""
     if old.endswith("\n") and not new.endswith("\n"):

@@ -132,21 +132,24 @@ class _Splicing:
 
     def _changed(self, i1: int, i2: int, j1: int, j2: int) -> list[tuple[str, str]]:
         done: list[tuple[str, str]] = []
-        before = i1 - 1
-        for i, j in _paired(self.old[i1:i2], self.new[j1:j2]):
+        paired = _paired(self.old[i1:i2], self.new[j1:j2])
+        for at, (i, j) in enumerate(paired):
             first, stop, pair = 0, 0, None
             if i is not None:
-                before = i1 + i
-                first, stop = self.match.ranges[before]
-                pair = self.pairs.get(before)
-                if pair is None and stop > first and not is_blank(self.old[before]):
+                first, stop = self.match.ranges[i1 + i]
+                pair = self.pairs.get(i1 + i)
+                if pair is None and stop > first and not is_blank(self.old[i1 + i]):
                     raise Uncertain("lines would change that old_text leaves out")
             if j is not None:
                 new = self.new[j1 + j]
                 if pair is not None:
                     done.append((self._changed_line(pair, new), self._end(first)))
                 else:
-                    done.append((self._added_line(new, before), self._end(first) if stop > first else ""))
+                    start = next(
+                        (i1 + one + 1 for one, other in paired[at::-1] if one is not None and other is not None), i1
+                    )
+                    end = next((i1 + one for one, other in paired[at:] if one is not None and other is not None), i2)
+                    done.append((self._added_line(new, range(start, end)), self._end(first) if stop > first else ""))
             # Blank lines that the old text has not stay.
             done += [self._kept(at) for at in range(first + 1, stop)]
         return done
@@ -190,21 +193,22 @@ class _Splicing:
             raise Uncertain("the indentation of a changed line cannot be told")
         return indentation
 
-    def _added_line(self, new: str, before: int) -> str:
+    def _added_line(self, new: str, instead: range) -> str:
+        """A line that comes instead of lines of the old text, or, if there are none, before the next."""
         if not new.strip():
             return new
         theirs = indentation_of(new)
-        indentation = self.shift.apply(theirs) if self.shift is not None else self._indentation_like(theirs, before)
+        indentation = self.shift.apply(theirs) if self.shift is not None else self._indentation_like(theirs, instead)
         if indentation is None:
             raise Uncertain("the indentation of an added line cannot be told")
         return indentation + self._as_written(new[len(theirs) :])
 
-    def _indentation_like(self, theirs: str, before: int) -> str | None:
-        """The file's indentation of lines that are indented like that in the call: of its neighbours, else of all."""
+    def _indentation_like(self, theirs: str, instead: range) -> str | None:
+        """The file's indentation of the lines around that are indented like that in the call, if it is the same."""
         like = {at: ours for at, pair in self.pairs.items() for other, ours in [pair.indentation] if other == theirs}
-        above = max((at for at in like if at <= before), default=None)
-        below = min((at for at in like if at > before), default=None)
-        near = {like[at] for at in (above, below) if at is not None}
+        above = max((at for at in like if at < instead.start), default=None)
+        below = min((at for at in like if at >= instead.stop), default=None)
+        near = {like[at] for at in (above, *instead, below) if at in like}
         return near.pop() if len(near) == 1 else None
 
     def _as_written(self, text: str) -> str:

@@ -58,12 +58,7 @@ def same_columns(lines: FileLines, wanted: Wanted) -> list[Match]:
     goal = [fold(line).rstrip() for line in wanted.old]
     keys = lines.folded.keys
     if len(goal) == 1:
-        return [
-            match
-            for at, key in enumerate(keys)
-            if goal[0] in key
-            for match in _in_line(lines, at, wanted.old[0], wanted.with_end)
-        ]
+        return [match for at, key in enumerate(keys) if goal[0] in key for match in _in_line(lines, at, wanted)]
     if len(goal) > 2:
         starts = (at - 1 for at in lines.folded.runs(goal[1:-1]))
     else:

@@ -1,10 +1,12 @@
 """TextFile: what kind of text a file holds: its encoding, its BOM, its line ends.
 
 UTF-8 is assumed until a byte says otherwise; a BOM decides; UTF-16 without BOM is told by its NUL bytes; anything else
-is guessed by `charset-normalizer` from a sample. A NUL byte in other text makes a file binary.
+is Windows' Western European, or what `charset-normalizer` takes it for where that is unreadable. A NUL byte in other
+text makes a file binary.
 """
 
 import codecs
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -91,11 +93,13 @@ def is_utf8(sample: bytes) -> bool:
 
 
 def guess_encoding(sample: bytes) -> str:
-    """The likeliest encoding of bytes that are not UTF-8, by the lines that are not ASCII."""
+    """The likeliest encoding of bytes that are not UTF-8, by the lines that are not ASCII.
+
+    Windows' Western European is by far the most used, so it is taken unless it would make the text unreadable.
+    """
     lines = [line for line in sample[:SAMPLE_BYTES].split(b"\n") if not line.isascii()]
     evidence = b"\n".join(lines)[:_GUESS_BYTES]
-    high = sum(byte >= 0x80 for byte in evidence)
-    if high >= 8:
+    if not _is_western(evidence):
         from charset_normalizer import from_bytes  # 7 ms
 
         # UTF-16 and UTF-32 have been ruled out: there is no BOM, and no NUL byte.
@@ -104,8 +108,26 @@ def guess_encoding(sample: bytes) -> str:
         best = [match.encoding for match in matches if _rank(match) == _rank(matches[0])]
         if best:
             return "cp1252" if "cp1252" in best else best[0]
-    # Too little to guess from: Windows' Western European, in which nearly every byte is a letter or a sign.
     return "cp1252" if _decodes(evidence, "cp1252") else "latin-1"
+
+
+_LEAST_EVIDENCE = 8
+_ODD_IN_WESTERN = re.compile(
+    r"[^\W\d_a-zA-Z]{3,}"  # letters with accents in a row
+    r"|[‚ƒ„†‡ˆ‰‹›˜]"  # hardly used, but half of all characters of other encodings
+    r"|(?<=[a-zà-ÿ])[¡-¬®-´¶-¿×÷•™](?=[a-zà-ÿ])"  # signs within a word
+)
+
+
+def _is_western(evidence: bytes) -> bool:
+    """Whether bytes read well as Windows' Western European, or are too few to tell."""
+    high = sum(byte >= 0x80 for byte in evidence)
+    if high < _LEAST_EVIDENCE:
+        return True
+    if not _decodes(evidence, "cp1252"):
+        return False
+    odd = _ODD_IN_WESTERN.findall(evidence.decode("cp1252"))
+    return sum(map(len, odd)) * 4 < high
 
 
 def _rank(match: "CharsetMatch") -> tuple[float, float]:
