@@ -6,13 +6,18 @@ import unicodedata
 _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 TYPOGRAPHY = {"'": "‘’‚‛′", '"': "“”„‟″", "-": "‐‑‒–—―−", " ": _SPACES, "...": "…"}
 """What is typed plainly, and the characters that stand for it."""
-_PLAIN = {ord(char): plain for plain, chars in TYPOGRAPHY.items() for char in chars}
+_PLAIN = [(char, plain) for plain, chars in TYPOGRAPHY.items() for char in chars]
 _TOKEN = re.compile(r"\.\.\.|…|\s+|(?:[^\W_]|_)[\w\u0300-\u036f]*|.", re.DOTALL)
 
 
 def fold(text: str) -> str:
     """The text in plain typography and composed characters; line ends stay."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_PLAIN))
+    if text.isascii():
+        return text
+    for char, plain in _PLAIN:  # for a whole file this is several times as fast as `str.translate`
+        if char in text:
+            text = text.replace(char, plain)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def blind(line: str) -> str:

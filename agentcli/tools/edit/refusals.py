@@ -105,13 +105,13 @@ def _clean(line: str) -> str:
 
 
 def _by_equal_lines(lines: FileLines, wanted: list[str]) -> int | None:
-    """The start at which most lines of the text stand where they should, whitespace aside; rare lines count more."""
-    goals = [blind(line) for line in wanted]
-    keys, numbers = lines.blind
+    """The start at which most lines of the text stand where they should, indentation aside; rare lines count more."""
+    goals = [fold(line).strip() for line in wanted]
+    keys = lines.unindented
     places: dict[str, list[int]] = {goal: [] for goal in goals if len(goal) > 2 and goal in keys.counts}
     if not places:
         return None
-    for number, key in zip(numbers, keys.keys, strict=True):
+    for number, key in enumerate(keys.keys):
         if key in places:
             places[key].append(number)
     votes: Counter[int] = Counter()
