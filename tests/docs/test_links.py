@@ -11,11 +11,13 @@ from tests.docs.paths import DOCS, ROOT
 PAGES = [ROOT / "README.md", ROOT / "AGENTS.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(r"`((?:agentcli|tests|docs|themes)/[\w./-]+)`")
+_MODULE = re.compile(r"`((?:agent|cli|config|files|headless|providers|runtime|sessions|tools|tui)/(?:[\w/]+\.py)?)`")
+_FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
 def anchors(page: Path) -> set[str]:
     """As GitHub makes them of headings."""
-    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+    titles = re.findall(r"^#+ (.+)$", _FENCED.sub("", page.read_text()), re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
@@ -32,5 +34,12 @@ def test_links_lead_somewhere(page: Path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_that_are_named_exist(page: Path):
-    missing = [name for name in _PATH.findall(page.read_text()) if not (ROOT / name).exists()]
-    assert missing == []
+    text = page.read_text()
+    named = [*_PATH.findall(text), *(f"agentcli/{name}" for name in _MODULE.findall(text))]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_page_is_listed():
+    index = DOCS / "README.md"
+    listed = {(DOCS / link.partition("#")[0]).resolve() for link in _LINK.findall(index.read_text())}
+    assert [page.name for page in sorted(DOCS.rglob("*.md")) if page != index and page not in listed] == []
