@@ -10,7 +10,7 @@ import msgspec
 from agentcli.agent.errors import ConfigError, UsageError
 from agentcli.agent.text import printable
 from agentcli.config.configuration import Configuration, load_configuration
-from agentcli.config.load import NOT_KEYS
+from agentcli.config.declaration import declared
 from agentcli.config.masking import is_key_name, mask
 from agentcli.config.paths import config_file, make_private
 from agentcli.config.settings import Settings
@@ -91,13 +91,9 @@ def validate_settings(cwd: Path | None) -> int:
 
 
 def print_schema() -> None:
-    schema = msgspec.json.schema(Settings)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    for key in NOT_KEYS:
-        schema["$defs"]["Settings"]["properties"].pop(key, None)
-    for definition in schema["$defs"].values():
-        if definition.get("type") == "object":
-            definition.setdefault("additionalProperties", False)
+    from agentcli.config.schema import settings_schema  # 5 ms
+
+    schema = settings_schema(Settings)
     print(msgspec.json.format(msgspec.json.encode(schema)).decode())
 
 
@@ -124,7 +120,7 @@ def _load(cwd: Path | None, *, trust: bool) -> Configuration:
 
 
 def _plain(settings: Settings) -> dict[str, Any]:
-    return {key: value for key, value in msgspec.to_builtins(settings).items() if key not in NOT_KEYS}
+    return {key: value for key, value in msgspec.to_builtins(settings).items() if key in declared(Settings)}
 
 
 def _flat(table: dict[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:

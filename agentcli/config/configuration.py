@@ -6,7 +6,7 @@ tables. Rules of permissions add up, so that no source can take back what anothe
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentcli.agent.errors import ConfigError
-from agentcli.config.load import NOT_KEYS, build_settings, parse_settings, read_settings, sections
-from agentcli.config.paths import SETTINGS_NAME, config_file, home_problem
+from agentcli.agent.tables import merge_tables, value_at
+from agentcli.config.declaration import PREFIX, declared_keys
+from agentcli.config.load import build_settings, parse_settings, read_settings
+from agentcli.config.paths import HOME_VARIABLE, SETTINGS_NAME, config_file, home_problem
 from agentcli.config.project import Project, read_project
-from agentcli.config.settings import Settings, dotted_key
+from agentcli.config.settings import Settings
 
-PREFIX = "AGENTCLI_"
 _PARTS = re.compile(r'("(?:[^"\\]|\\.)*")|([^."]+)')
 """The parts of a dotted key."""
-_NOT_SETTINGS = frozenset({"AGENTCLI_HOME"})
 
 
 class Source(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     def origin(self, key: str) -> str:
         """Where a dotted key is set: `FILE:LINE`, a variable, or `default`."""
         for source in reversed(self.sources):
-            if _get(source.table, key) is not None:
+            if value_at(source.table, _path(key)) is not None:
                 return source.lines.get(key, source.name)
         return "default"
 
@@ -166,109 +166,23 @@ class _Lines(dict[str, str]):
 
 
 def _environment_source(environment: Mapping[str, str], files: list[Source], warnings: list[str]) -> list[Source]:
-    """`AGENTCLI_BASH_TIMEOUT=10`, `AGENTCLI_RETRY__MAX_RETRIES=0`, `AGENTCLI_TOOLS=read,ls`.
-
-    Args:
-        files: what else is set: names of the person's own are looked for there.
-    """
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and value}
-    given = {name: value for name, value in given.items() if name not in _NOT_SETTINGS and not _is_mark(name)}
+    given.pop(HOME_VARIABLE, None)
     if not given:
         return []
-    keys = {variable_of(key): key for key in keys_of(Settings())}
-    table: dict[str, Any] = {}
-    lines: dict[str, str] = {}
-    for name, text in given.items():
-        key = keys.get(name)
-        path = key.split(".") if key is not None else _path_in_table(name, files)
-        if path is None:
-            warnings.append(f"{name}: there is no such setting; the variable is ignored")
-            continue
-        target = table
-        for part in path[:-1]:
-            target = target.setdefault(part, {})
-            if not isinstance(target, dict):
-                raise ConfigError(f"{name}: another variable sets all of {part}", hint="unset one of them")
-        target[path[-1]] = _from_text(key, name, text) if key is not None else _value_in_table(name, path, text)
-        lines[dotted_key(path)] = name
-    return [Source("environment", table, lines)] if table else []
+    from agentcli.config.environment import read_environment  # for those who have such a variable
 
-
-def _path_in_table(name: str, files: list[Source]) -> list[str] | None:
-    parts = name.removeprefix(PREFIX).split("__")
-    if len(parts) < 2 or not all(parts) or parts[0].lower() not in ("providers", "models", "keys", "environment"):
-        return None
-    from agentcli.config.variable_names import path_in_table  # for those who have such a variable
-
-    return path_in_table(name, parts, _merge(files))
-
-
-def _value_in_table(name: str, path: list[str], text: str) -> Any:
-    from agentcli.config.variable_names import value_in_table
-
-    return value_in_table(name, path, text)
-
-
-def _is_mark(name: str) -> bool:
-    """What the bash tool marks its children with: an agentcli that runs inside of one sees it."""
-    return len(name) == len(PREFIX) + 16 and all(char in "0123456789ABCDEF" for char in name[len(PREFIX) :])
-
-
-def variable_of(key: str) -> str:
-    return PREFIX + key.replace(".", "__").upper()
-
-
-def keys_of(settings: Settings) -> Iterator[str]:
-    """Every dotted key that has one value: those of tables of a person's own making are not among them."""
-    named = dict(sections())
-    for name in settings.__struct_fields__:
-        if name in named:
-            yield from (f"{name}.{field}" for field in named[name].__struct_fields__)
-        elif name not in NOT_KEYS and not isinstance(getattr(settings, name), dict):
-            yield name
-
-
-def _from_text(key: str, name: str, text: str) -> Any:
-    """The value that a text means for a key, as plain data."""
-    section, _, last = key.rpartition(".")
-    value: Any = text.strip()
-    problems: list[str] = []
-    for attempt in (value, [part.strip() for part in value.split(",") if part.strip()]):
-        table = {section: {last: attempt}} if section else {last: attempt}
-        try:
-            settings = msgspec.convert(table, Settings, strict=False)
-        except msgspec.ValidationError as error:
-            problems.append(str(error).partition(" - at ")[0])
-            continue
-        return _get(msgspec.to_builtins(settings), key)
-    raise ConfigError(f"{name}: {problems[0]}", hint="correct or unset the variable")
+    table, origins = read_environment(given, _merge(files), warnings)
+    return [Source("environment", table, origins)] if table else []
 
 
 def _merge(sources: list[Source]) -> dict[str, Any]:
+    adding = {tuple(key.split(".")) for key, each in declared_keys(Settings).items() if each.adds_up}
     merged: dict[str, Any] = {}
     for source in sources:
-        merged = _over(merged, source.table, "")
+        merged = merge_tables(merged, source.table, adding)
     return merged
 
 
-def _over(base: Mapping[str, Any], changes: Mapping[str, Any], place: str) -> dict[str, Any]:
-    result = dict(base)
-    for key, value in changes.items():
-        before = result.get(key)
-        if isinstance(before, Mapping) and isinstance(value, Mapping):
-            result[key] = _over(before, value, f"{place}{key}.")
-        elif place == "permissions." and isinstance(before, list) and isinstance(value, list):
-            result[key] = [*before, *value]
-        else:
-            result[key] = value
-    return result
-
-
-def _get(table: Mapping[str, Any], key: str) -> Any:
-    value: Any = table
-    for quoted, bare in _PARTS.findall(key):
-        part = msgspec.json.decode(quoted) if quoted else bare
-        if not isinstance(value, Mapping) or part not in value:
-            return None
-        value = value[part]
-    return value
+def _path(key: str) -> list[str]:
+    return [msgspec.json.decode(quoted) if quoted else bare for quoted, bare in _PARTS.findall(key)]

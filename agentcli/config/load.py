@@ -1,6 +1,7 @@
 """Loading one file of settings: a wrong file is one line that says where, an unknown key only a warning."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
-from agentcli.config.settings import RULE, ProviderSettings, Settings
+from agentcli.agent.tables import value_at
+from agentcli.config.declaration import declared_keys, unknown_keys
+from agentcli.config.settings import Settings
 from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml, read_toml_bytes
-
-NOT_KEYS = {"warnings"}
 
 MOST_WARNINGS = 20
 """Lines about the unknown keys of one file."""
@@ -56,60 +57,40 @@ def parse_settings(data: bytes, path: Path) -> SettingsFile:
     return SettingsFile(path, text, table, settings)
 
 
-def build_settings(table: dict[str, Any], refuse: Refuse) -> Settings:
+def build_settings(table: Mapping[str, Any], refuse: Refuse) -> Settings:
     """Settings from plain data. Raises what `refuse` makes of a value that does not fit."""
-    table = dict(table)
-    # msgspec's errors do not name the key of a table of tables, so each of those is converted by itself.
-    providers = table.pop("providers", {})
-    if not isinstance(providers, dict):
-        raise refuse("providers", "Expected tables [providers.NAME]")
-    converted = {
-        name: convert(provider, ProviderSettings, f"providers.{name}", refuse) for name, provider in providers.items()
-    }
-    settings = msgspec.structs.replace(convert(table, Settings, "", refuse), providers=converted)
-    for name in ("bash_timeout", "first_token_timeout", "idle_timeout"):
-        if not getattr(settings, name) > 0:
-            raise refuse(name, "Expected seconds > 0")
-    if not settings.notify_after >= 0:
-        raise refuse("notify_after", "Expected seconds >= 0")
-    for name in ("reserve_tokens", "keep_recent_tokens"):
-        if getattr(settings.compaction, name) < 0:
-            raise refuse(f"compaction.{name}", "Expected tokens >= 0")
-    for name in ("allow", "ask", "deny"):
-        for rule in getattr(settings.permissions, name):
-            if not re.fullmatch(RULE, rule, re.S):
-                raise refuse(f"permissions.{name}", f"{rule!r} is no rule; write tool, tool(path) or bash(first words)")
-    return settings
+    return convert(table, Settings, lambda key, problem: refuse(key, explain(problem, key, table)))
+
+
+def explain(problem: str, key: str, table: Mapping[str, Any]) -> str:
+    """What msgspec says of a value that does not fit, in the words of the setting's declaration.
+
+    Args:
+        key: a dotted key; the item of a list follows in brackets.
+        table: what the value is in.
+    """
+    name, _, item = key.rstrip("]").partition("[")
+    declared = declared_keys(Settings).get(name)
+    if declared is None:
+        return problem
+    if declared.unit:
+        problem = re.sub(r"^Expected `\w+` ([<>]=?) ([\d.]+?)(?:\.0)?$", rf"Expected {declared.unit} \1 \2", problem)
+    if declared.form and item.isdecimal() and "matching regex" in problem:
+        value = value_at(table, name.split("."))[int(item)]
+        problem = f"{value!r} does not fit; write {declared.form}"
+    return problem
 
 
 def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
-    """Take out the keys that no setting has, and say so."""
-    unknown = [(key,) for key in table if key not in Settings.__struct_fields__ or key in NOT_KEYS]
-    for name, kind in sections():
-        section = table.get(name)
-        if isinstance(section, dict):
-            unknown += [(name, key) for key in section if key not in kind.__struct_fields__]
-    providers = table.get("providers")
-    for name, provider in providers.items() if isinstance(providers, dict) else ():
-        if isinstance(provider, dict):
-            unknown += [("providers", name, key) for key in provider if key not in ProviderSettings.__struct_fields__]
-    warnings: list[str] = []
+    """Take out the keys that no setting has. Returns a warning for each."""
+    unknown = list(unknown_keys(table, Settings))
     for keys in unknown:
-        place = table
-        for key in keys[:-1]:
-            place = place[key]
-        del place[keys[-1]]
-        # To find a line takes a search of the text.
-        if len(warnings) < MOST_WARNINGS:
-            dotted = ".".join(keys)
-            warnings.append(f"{path}:{line_of(text, dotted)}: unknown key {dotted}; it is ignored")
+        del value_at(table, keys[:-1])[keys[-1]]
+    # To find a line takes a search of the text.
+    warnings = [
+        f"{path}:{line_of(text, dotted)}: unknown key {dotted}; it is ignored"
+        for dotted in map(".".join, unknown[:MOST_WARNINGS])
+    ]
     if len(unknown) > MOST_WARNINGS:
         warnings.append(f"{path}: {len(unknown) - MOST_WARNINGS:,} more unknown keys; they are ignored")
     return warnings
-
-
-def sections() -> list[tuple[str, type[Struct]]]:
-    """The tables of settings that have a schema of their own: `[retry]` and its like."""
-    defaults = Settings()
-    values = [(name, getattr(defaults, name)) for name in Settings.__struct_fields__]
-    return [(name, type(value)) for name, value in values if isinstance(value, Struct)]

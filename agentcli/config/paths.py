@@ -10,6 +10,9 @@ from agentcli.files.repository import repository_root
 SETTINGS_NAME = ".agentcli.toml"
 """The settings of a project."""
 
+HOME_VARIABLE = "AGENTCLI_HOME"
+"""The variable that moves the home directory; not a setting."""
+
 _NOWHERE = Path(os.devnull) / "agentcli"
 """The home of those who have none: nothing is in it, and nothing can be made in it."""
 
@@ -34,7 +37,7 @@ def require_home() -> None:
 
 
 def _home() -> tuple[Path, str | None]:
-    chosen = os.environ.get("AGENTCLI_HOME")
+    chosen = os.environ.get(HOME_VARIABLE)
     try:
         folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".agentcli"
     except RuntimeError:

@@ -1,24 +1,16 @@
-"""Project settings: what of a `.agentcli.toml` holds, by whether the person trusts it, and where its paths start."""
+"""Project settings: which settings of a `.agentcli.toml` apply if the user does not trust it, and where paths start."""
 
 import os
 import re
 import shlex
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
-from agentcli.config.settings import RULE, RetrySettings
-
-SAFE_KEYS = frozenset(
-    {"thinking_level", "steering_mode", "follow_up_mode", "retry", "compaction", "permissions", "sandbox"}
-)
-"""What an untrusted file may set, `retry`, `permissions` and `sandbox` only to be stricter: it runs and allows nothing.
-
-`model` is not among them: it says where the conversation goes, and `scripted:FILE` would say what to run.
-"""
-
-_STRICTNESS = ("auto", "ask", "read-only")
-_SANDBOX_STRICTNESS = ("off", "workspace", "read-only")
+from agentcli.agent.tables import value_at
+from agentcli.config.declaration import Declared, declared, leaves
+from agentcli.config.settings import RULE, Settings
 
 
 def place_of(path: Path) -> Path:
@@ -27,26 +19,23 @@ def place_of(path: Path) -> Path:
 
 
 def placed(table: dict[str, Any], folder: Path, cwd: Path) -> dict[str, Any]:
-    """A file's table with the relative paths of rules, shell and commands starting in the file's own folder."""
-    table = dict(table)
-    permissions = table.get("permissions")
-    if isinstance(permissions, dict) and folder != cwd:
-        table["permissions"] = {
-            key: [placed_rule(rule, folder) for rule in value] if key in ("allow", "ask", "deny") else value
-            for key, value in permissions.items()
-        }
-    if isinstance(sandbox := table.get("sandbox"), dict):
-        table["sandbox"] = {
-            key: [_placed_path(name, folder) for name in value]
-            if key in ("writable", "hidden") and isinstance(value, list)
-            else value
-            for key, value in sandbox.items()
-        }
-    shell = table.get("shell")
-    if isinstance(shell, str) and "/" in shell and not shell.startswith(("/", "~")):
-        table["shell"] = str(folder / shell)
-    if isinstance(providers := table.get("providers"), dict):
-        table["providers"] = {name: _placed_provider(provider, folder) for name, provider in providers.items()}
+    """A file's table with the relative paths of rules, shell and commands starting in the file's own directory."""
+    table = deepcopy(table)
+    for path, each, value in list(leaves(table, Settings)):
+        match each.relative:
+            case "":
+                continue
+            case "rules":
+                value = value if folder == cwd else [placed_rule(rule, folder) for rule in value]
+            case "path":
+                value = [_placed_path(name, folder) for name in value]
+            case "program":
+                value = _placed_path(value, folder) if "/" in value else value
+            case "command":
+                value = _placed_command(value, folder)
+            case missing:
+                assert_never(missing)
+        _put(table, path, value)
     return table
 
 
@@ -63,23 +52,19 @@ def placed_rule(rule: str, folder: Path) -> str:
     return f"{found['tool']}({start}/{pattern})" if pattern not in ("", ".") else f"{found['tool']}({start})"
 
 
-def _placed_path(name: Any, folder: Path) -> Any:
-    return str(folder / name) if isinstance(name, str) and not name.startswith(("/", "~")) else name
+def _placed_path(name: str, folder: Path) -> str:
+    return name if name.startswith(("/", "~")) else str(folder / name)
 
 
-def _placed_provider(provider: Any, folder: Path) -> Any:
-    command = provider.get("api_key_command") if isinstance(provider, dict) else None
-    if not isinstance(command, str) or not any("/" in word or (folder / word).exists() for word in _words(command)):
-        return provider
-    return {**provider, "api_key_command": f"cd {shlex.quote(str(folder))} && {command}"}
+def _placed_command(command: str, folder: Path) -> str:
+    if not any("/" in word or (folder / word).exists() for word in _words(command)):
+        return command
+    return f"cd {shlex.quote(str(folder))} && {command}"
 
 
 def commands_of(table: Mapping[str, Any]) -> list[str]:
     """What the settings run: the shell, the editor, and what prints keys."""
-    providers = table.get("providers")
-    entries = providers.values() if isinstance(providers, dict) else ()
-    found = [table.get("shell"), table.get("external_editor")]
-    found += [entry.get("api_key_command") for entry in entries if isinstance(entry, dict)]
+    found = [value for _, each, value in leaves(table, Settings) if each.is_command]
     return [command for command in found if isinstance(command, str)]
 
 
@@ -101,50 +86,35 @@ def tightened(table: dict[str, Any], before: Mapping[str, Any]) -> tuple[dict[st
     """What of an untrusted table holds, and the keys that do not.
 
     Args:
-        before: what is set by sources of less weight.
+        before: what is set by sources of lower precedence.
     """
-    kept = {key: value for key, value in table.items() if key in SAFE_KEYS}
-    ignored = [key for key in table if key not in SAFE_KEYS]
-    if isinstance(kept.get("retry"), dict):
-        kept["retry"] = _lowered(kept["retry"], before.get("retry"))
-    if isinstance(kept.get("permissions"), dict):
-        permissions = {key: value for key, value in kept["permissions"].items() if key in ("deny", "ask")}
-        mode = kept["permissions"].get("mode")
-        if mode is not None and _strictness(mode) > max(_strictness(_get(before, "permissions", "mode")), 0):
-            permissions["mode"] = mode
-        ignored += [f"permissions.{key}" for key in kept["permissions"] if key not in permissions]
-        kept["permissions"] = permissions
-    if isinstance(kept.get("sandbox"), dict):
-        sandbox = _closer(kept["sandbox"], before)
-        ignored += [f"sandbox.{key}" for key in kept["sandbox"] if key not in sandbox]
-        kept["sandbox"] = sandbox
-    return kept, ignored
-
-
-def _closer(sandbox: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """A stricter mode, and no network."""
-    mode, usual = sandbox.get("mode"), _get(before, "sandbox", "mode") or "off"
     kept: dict[str, Any] = {}
-    if mode in _SANDBOX_STRICTNESS and usual in _SANDBOX_STRICTNESS:
-        is_closer = _SANDBOX_STRICTNESS.index(mode) > _SANDBOX_STRICTNESS.index(usual)
-        kept = {"mode": mode} if is_closer else {}
-    return kept | ({"network": "off"} if sandbox.get("network") == "off" else {})
+    ignored: list[str] = []
+    for path, each, value in leaves(table, Settings):
+        usual = value_at(before, path)
+        usual = each.default if usual is None else usual
+        if _may_set(each, value, usual):
+            bound = {"lower": min, "higher": max}.get(each.untrusted)
+            _put(kept, path, bound(value, usual) if bound else value)
+        else:
+            ignored.append(path[0] if declared(Settings)[path[0]].is_table else ".".join(path))
+    return kept, list(dict.fromkeys(ignored))
 
 
-def _lowered(retry: dict[str, Any], before: Any) -> dict[str, Any]:
-    """Fewer retries than otherwise, and no shorter pauses."""
-    usual = {name: getattr(RetrySettings(), name) for name in RetrySettings.__struct_fields__}
-    usual |= before if isinstance(before, dict) else {}
-    bounds = {"max_retries": min, "base_delay": max, "max_delay": min}
-    return {key: bounds[key](value, usual[key]) for key, value in retry.items() if key in bounds}
+def _may_set(each: Declared, value: Any, usual: Any) -> bool:
+    match each.untrusted:
+        case "never":
+            return False
+        case "any" | "lower" | "higher":
+            return True
+        case "stricter":
+            loosest_first = each.strictness
+            return loosest_first.index(value) > (0 if usual is None else loosest_first.index(usual))
+        case "off":
+            return value == "off"
 
 
-def _strictness(mode: object) -> int:
-    return _STRICTNESS.index(mode) if mode in _STRICTNESS else -1
-
-
-def _get(table: Mapping[str, Any], *keys: str) -> Any:
-    value: Any = table
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
+def _put(table: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for key in path[:-1]:
+        table = table.setdefault(key, {})
+    table[path[-1]] = value

@@ -1,46 +1,17 @@
-"""Settings: the schema of `config.toml`. `.agentcli.example.toml` shows every key with its default."""
+"""Settings: the schema of `config.toml`, one declaration a setting (see `declaration`)."""
 
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
-from msgspec.structs import asdict
+from msgspec import Meta, Struct, field
 
 from agentcli.agent.models import ThinkingLevel
 from agentcli.agent.queues import QueueMode
-
-
-class ProviderSettings(Struct, frozen=True, kw_only=True):
-    """`[providers.NAME]`: a server, new or known. What is not set stays as the catalog has it."""
-
-    label: str | UnsetType = UNSET
-    """The name that people read."""
-    api: str | UnsetType = UNSET
-    """`openai-completions` (any OpenAI-compatible server), `openai-responses`, `anthropic-messages`; in a cloud
-    `anthropic-bedrock` or `anthropic-vertex`."""
-    base_url: str | UnsetType = UNSET
-    """In it, in `api_key` and in the values of `headers`, `$NAME` or `${NAME}` is the value of an environment variable,
-    and `$$` a `$`. One that is not set is an error when the provider is used."""
-    api_key: str | UnsetType = UNSET
-    """The key, or better `$NAME`, the variable that holds it. It weighs more than all other places of a key."""
-    api_key_env: str | list[str] | UnsetType = UNSET
-    """The environment variable that holds the key, or several, of which the first that is set counts."""
-    api_key_command: str | UnsetType = UNSET
-    """A shell command that prints the key. It runs when no variable holds one, and its answer is kept in memory."""
-    headers: dict[str, str] | UnsetType = UNSET
-    """Sent with every request."""
-    compat: dict[str, Any] | UnsetType = UNSET
-    """What is unusual about the server."""
-
-    def overrides(self) -> dict[str, Any]:
-        """The fields that are set, as fields of `agent.models.Provider`."""
-        changes = {name: value for name, value in asdict(self).items() if value is not UNSET}
-        if isinstance(names := changes.get("api_key_env"), str):
-            changes["api_key_env"] = [names]
-        return changes
+from agentcli.config.declaration import setting
+from agentcli.config.provider_settings import PROVIDER_EXAMPLES, ProviderSettings
 
 
 def dotted_key(path: Iterable[str]) -> str:
@@ -49,32 +20,62 @@ def dotted_key(path: Iterable[str]) -> str:
 
 
 class RetrySettings(Struct, frozen=True, kw_only=True):
-    """`[retry]`: what happens when a model's server fails in a way that may pass."""
+    """`[retry]`."""
 
-    max_retries: int = 3
-    """0 tries once only."""
-    base_delay: float = 2.0
-    """Seconds before the first retry; each further one waits twice as long."""
-    max_delay: float = 60.0
-    """Seconds. A server that asks for a longer wait is not waited for."""
+    max_retries: Annotated[
+        int, setting("How often a failed request is tried again.", ge=0, unit="retries", untrusted="lower")
+    ] = 3
+    base_delay: Annotated[
+        float,
+        setting(
+            "Seconds before the first retry; each further one waits twice as long.",
+            ge=0,
+            unit="seconds",
+            untrusted="higher",
+        ),
+    ] = 2.0
+    max_delay: Annotated[
+        float,
+        setting(
+            "The longest wait in seconds. A server that asks for a longer one is not waited for.",
+            ge=0,
+            unit="seconds",
+            untrusted="lower",
+        ),
+    ] = 60.0
 
 
 class CompactionSettings(Struct, frozen=True, kw_only=True):
-    """`[compaction]`: what happens when a conversation comes near the end of the model's window."""
+    """`[compaction]`."""
 
-    enabled: bool = True
-    """Whether older messages are summarised by themselves; without it, only when asked for."""
-    reserve_tokens: int = 16_384
-    """Tokens of the window that stay free for the answer; never more than a third of the window."""
-    keep_recent_tokens: int = 20_000
-    """About so many tokens of the latest messages are kept as they are."""
+    enabled: Annotated[
+        bool, setting("Whether this happens automatically; otherwise only when you ask for it.", untrusted="any")
+    ] = True
+    reserve_tokens: Annotated[
+        int,
+        setting(
+            "Tokens of the window that stay free for the answer; never more than a third of the window.",
+            ge=0,
+            unit="tokens",
+            untrusted="any",
+        ),
+    ] = 16_384
+    keep_recent_tokens: Annotated[
+        int,
+        setting(
+            "About so many tokens of the latest messages are kept as they are.",
+            ge=0,
+            unit="tokens",
+            untrusted="any",
+        ),
+    ] = 20_000
 
 
 class PermissionMode(StrEnum):
-    """What happens to a call that no rule speaks of."""
+    """What happens to a call to which no rule applies."""
 
     ASK = "ask"
-    """Looking into the working folder is allowed, everything else is asked."""
+    """Reading in the working directory is allowed, everything else is asked."""
     AUTO = "auto"
     """It is allowed."""
     READ_ONLY = "read-only"
@@ -82,100 +83,303 @@ class PermissionMode(StrEnum):
 
 
 RULE = r"(?P<tool>[\w.-]+|\*)(?:\((?P<pattern>.+)\))?"
-"""A rule of permissions, whole: `tool`, or `tool(pattern)`."""
+"""A rule of permissions, for `re.fullmatch` with `re.DOTALL`: `tool`, or `tool(pattern)`."""
+
+RuleText = Annotated[str, Meta(pattern=r"^([\w.-]+|\*)(\([\s\S]+\))?$(?!\n)")]
+"""The same as a regular expression that JSON Schema knows."""
+
+_RULE_FORM = "tool, tool(path) or bash(first words)"
 
 
 class PermissionSettings(Struct, frozen=True, kw_only=True):
-    """`[permissions]`: what the agent may do. Rules are `tool`, `tool(path glob)` or `bash(first words)`.
+    """`[permissions]`. `deny` takes precedence over `ask`, and `ask` over `allow`."""
 
-    Of all rules that speak of a call, `deny` wins over `ask`, and `ask` over `allow`.
-    """
-
-    mode: PermissionMode | None = None
-    """None asks where a person can answer, and allows elsewhere."""
-    allow: list[str] = []
-    ask: list[str] = []
-    deny: list[str] = []
+    mode: Annotated[
+        PermissionMode | None,
+        setting(
+            'What happens to a call to which no rule applies. `"ask"`, the default in the app, asks about all but '
+            'reading in the working directory; `"auto"`, the default of `agentcli run`, allows it; `"read-only"` '
+            "leaves the agent only the tools that change nothing.",
+            example="ask",
+            untrusted="stricter",
+            strictness=(PermissionMode.AUTO, PermissionMode.ASK, PermissionMode.READ_ONLY),
+        ),
+    ] = None
+    allow: Annotated[
+        list[RuleText],
+        setting(
+            "What is allowed. It is so in the working directory: not after `cd`, nor with an option that leads "
+            "elsewhere, writes or runs something (`--prefix`, `--output`). `bash(=make all)` is just that command.",
+            example=["edit(docs/**)", "bash(git status)", "bash(npm run *)", "bash(=make all)"],
+            form=_RULE_FORM,
+            relative="rules",
+            adds_up=True,
+        ),
+    ] = []
+    ask: Annotated[
+        list[RuleText],
+        setting(
+            "What you are asked about.",
+            example=["bash(git push)"],
+            form=_RULE_FORM,
+            relative="rules",
+            adds_up=True,
+            untrusted="any",
+        ),
+    ] = []
+    deny: Annotated[
+        list[RuleText],
+        setting(
+            "What is refused.",
+            example=["read(**/.env)", "bash(rm)"],
+            form=_RULE_FORM,
+            relative="rules",
+            adds_up=True,
+            untrusted="any",
+        ),
+    ] = []
 
 
 class SandboxMode(StrEnum):
     """What the commands of the agent may write to."""
 
     OFF = "off"
-    """What the person may."""
+    """What the user may."""
     WORKSPACE = "workspace"
-    """The working folder and a private `/tmp`."""
+    """The working directory and a private `/tmp`."""
     READ_ONLY = "read-only"
     """A private `/tmp`."""
 
 
 class SandboxSettings(Struct, frozen=True, kw_only=True):
-    """`[sandbox]`: the fence around the commands of the agent. If nothing here can be one, agentcli does not start."""
+    """`[sandbox]`."""
 
-    mode: SandboxMode = SandboxMode.OFF
-    network: Literal["off", "on"] | list[str] = "off"
-    """Or the hosts that may be reached: names, or `*.name`; another one is asked about."""
-    writable: list[str] = []
-    """Files and folders that may be written to besides."""
-    hidden: list[str] = []
-    """Files and folders that cannot be read, on top of `~/.agentcli` and the usual places of keys."""
+    mode: Annotated[
+        SandboxMode,
+        setting(
+            'What commands can write to: `"workspace"` is the working directory and a private `/tmp`, `"read-only"` '
+            "only the latter.",
+            untrusted="stricter",
+            strictness=tuple(SandboxMode),
+        ),
+    ] = SandboxMode.OFF
+    network: Annotated[
+        Literal["off", "on"] | list[str],
+        setting(
+            'Whether commands reach the network, or a list of hosts such as `["pypi.org", "*.github.com"]`; another '
+            "host is asked about.",
+            untrusted="off",
+        ),
+    ] = "off"
+    writable: Annotated[
+        list[str],
+        setting("Files and directories that can be written to as well.", example=["~/.cargo"], relative="path"),
+    ] = []
+    hidden: Annotated[
+        list[str],
+        setting(
+            "Files and directories that cannot be read, besides `~/.agentcli` and the usual places of keys.",
+            example=[".env"],
+            relative="path",
+        ),
+    ] = []
 
 
 class Notify(StrEnum):
-    """How the person is told that a run of some length has ended."""
+    """How the user is notified that a long run has ended."""
 
     OFF = "off"
     BELL = "bell"
     """The terminal's bell."""
     OSC9 = "osc9"
-    """A note of the desktop, in terminals that know OSC 9."""
+    """A desktop notification, in terminals that know OSC 9."""
     BOTH = "both"
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    model: str | None = None
-    """`provider/id`, with an optional `:level`."""
-    thinking_level: ThinkingLevel | None = None
-    """How much the model is asked to think; None is the model's own default."""
-    bash_timeout: float = 300.0
-    """Seconds that a command may take unless the model asks for another limit."""
-    shell: str | None = None
-    """The shell that runs commands; None is bash."""
-    environment: dict[str, str] = {}
-    """Variables that commands get on top of agentcli's own, of which BASH_ENV and SHELLOPTS do not reach them."""
-    keep_keys: list[str] = []
-    """Variables with keys (those of providers, and all that are called so) that commands get nevertheless."""
-    tools: list[str] | None = None
-    """The tools that are on: read, bash, edit, write, grep, find, ls; None is the first four."""
-    steering_mode: QueueMode = QueueMode.ONE_AT_A_TIME
-    """`one-at-a-time` or `all`: how many steering messages the model gets at once."""
-    follow_up_mode: QueueMode = QueueMode.ONE_AT_A_TIME
-    first_token_timeout: float = 600.0
-    """Seconds that a model's server may take to begin its answer."""
-    idle_timeout: float = 300.0
-    """Seconds that may pass in an answer before the next piece of it; comments and pings are none."""
-    retry: RetrySettings = RetrySettings()
-    compaction: CompactionSettings = CompactionSettings()
-    providers: dict[str, ProviderSettings] = {}
-    permissions: PermissionSettings = PermissionSettings()
-    sandbox: SandboxSettings = SandboxSettings()
-    models: dict[str, dict[str, Any]] = {}
-    """`[models."provider/id"]`: fields of a model that differ from the catalog's, or a model it lacks."""
-    theme: str | None = None
-    """The app's theme, or two with a slash between: the one that fits the terminal. None is `dark/light`."""
-    mouse: bool = True
-    """Whether the app takes the mouse. Without it the terminal's own selection and scrolling work."""
-    hide_thinking: bool = False
-    """Whether what the model thinks is left out of the app's transcript."""
-    notify: Notify = Notify.BELL
-    notify_after: float = 20.0
-    """Seconds that a run must have taken for its end to be told."""
-    external_editor: str | None = None
-    """The command that edits a draft or the config; None is VISUAL, EDITOR, nano or vi."""
-    keys: dict[str, str | list[str]] = {}
-    """`[keys]`: an action of the app and its key or keys; an empty list takes its keys away."""
+    """All settings. `warnings` is none: it says what was odd about their sources."""
+
+    model: Annotated[
+        str | None,
+        setting(
+            'The model, as `--model` takes it: `"provider/id"`, with an optional `":level"` (off, minimal, low, '
+            "medium, high, xhigh, max). Without one, the first provider whose key is set answers; without any, the "
+            "offline pilot.",
+            example="anthropic/claude-opus-5-5",
+        ),
+    ] = None
+    thinking_level: Annotated[
+        ThinkingLevel | None,
+        setting(
+            "How much the model is asked to think, where it can. Without it, the model's own default.",
+            example="medium",
+            untrusted="any",
+        ),
+    ] = None
+    bash_timeout: Annotated[
+        float,
+        setting(
+            "Seconds that a command may take unless the model asks for another limit.",
+            gt=0,
+            unit="seconds",
+            example=300,
+        ),
+    ] = 300.0
+    shell: Annotated[
+        str | None,
+        setting(
+            "The shell that runs commands. Without it, bash.",
+            example="/bin/bash",
+            is_command=True,
+            relative="program",
+        ),
+    ] = None
+    environment: Annotated[
+        dict[str, str],
+        setting(
+            "Variables that commands get in addition to agentcli's own, of which BASH_ENV and SHELLOPTS do not reach "
+            "them.",
+            example={"CI": "1"},
+        ),
+    ] = {}
+    keep_keys: Annotated[
+        list[str],
+        setting(
+            "Variables with keys of model providers, and all that are named like keys (`*_API_KEY`, `*_TOKEN`, "
+            "`*_SECRET`, `*_PASSWORD` …), are taken out of the environment of commands, except for those named here.",
+            example=["GH_TOKEN"],
+        ),
+    ] = []
+    tools: Annotated[
+        list[str] | None,
+        setting(
+            "The tools that are on. Without it read, bash, edit and write; there are also grep, find and ls.",
+            example=["read", "bash", "edit", "write"],
+        ),
+    ] = None
+    steering_mode: Annotated[
+        QueueMode,
+        setting(
+            'How many of the messages that you sent while the agent worked reach it at once: `"one-at-a-time"` or '
+            '`"all"`.',
+            untrusted="any",
+        ),
+    ] = QueueMode.ONE_AT_A_TIME
+    follow_up_mode: Annotated[
+        QueueMode,
+        setting("The same for the messages that wait for the end of a run.", untrusted="any"),
+    ] = QueueMode.ONE_AT_A_TIME
+    first_token_timeout: Annotated[
+        float,
+        setting(
+            "Seconds that a model's server may take to begin its answer. What takes longer has failed, and is tried "
+            "again as `[retry]` says.",
+            gt=0,
+            unit="seconds",
+            example=600,
+        ),
+    ] = 600.0
+    idle_timeout: Annotated[
+        float,
+        setting(
+            "Seconds that may pass in an answer before its next piece; comments and pings that only keep the "
+            "connection open are none.",
+            gt=0,
+            unit="seconds",
+            example=300,
+        ),
+    ] = 300.0
+    retry: Annotated[
+        RetrySettings, setting("When a model's server fails in a way that may pass, the request is tried again.")
+    ] = RetrySettings()
+    compaction: Annotated[
+        CompactionSettings,
+        setting("When a conversation comes near the end of the model's window, its older part becomes a summary."),
+    ] = CompactionSettings()
+    providers: Annotated[
+        dict[str, ProviderSettings],
+        setting(
+            "A server of your own, or a change to one that agentcli knows. Then: `--model mine/some-model`.",
+            toml=PROVIDER_EXAMPLES,
+        ),
+    ] = {}
+    permissions: Annotated[
+        PermissionSettings,
+        setting(
+            "What the agent may do. A rule is a tool, a tool with a path or glob (a relative one starts in the "
+            "working directory; `edit` applies to write too, and `read` to grep, find and ls), or `bash` with the "
+            "first words of a command; `*` stands for any word. Of the rules that apply to a call, `deny` takes "
+            "precedence over `ask`, and `ask` over `allow`. The rules of several files count together. They decide "
+            "what is asked; they do not confine a process."
+        ),
+    ] = PermissionSettings()
+    sandbox: Annotated[
+        SandboxSettings,
+        setting(
+            "Confines the agent's commands. In the sandbox they run without being asked about; one that the agent "
+            "wants to run outside of it is always asked about. `agentcli doctor` says what works on this machine and "
+            "why; if nothing works, agentcli does not start with a sandbox."
+        ),
+    ] = SandboxSettings()
+    models: Annotated[
+        dict[str, dict[str, Any]],
+        setting(
+            "What agentcli should know of a model: a new one, or what differs from the catalog.",
+            toml="""\
+[models."mine/some-model"]
+context_window = 32768
+max_tokens = 8192
+""",
+        ),
+    ] = {}
+    theme: Annotated[
+        str | None,
+        setting(
+            "The colours of the app: a theme, or two with a slash between, of which the one that fits the terminal "
+            "is taken. There are dark, light, high-contrast-dark, high-contrast-light, colorblind-dark, "
+            "colorblind-light, ansi and ansi-light (the terminal's own 16 colours), transparent, catppuccin-latte, "
+            "catppuccin-mocha, dracula, gruvbox, nord, solarized-dark, solarized-light, tokyo-night, and yours: "
+            "`~/.agentcli/themes/NAME.toml`, in the form of those.",
+            example="dark/light",
+        ),
+    ] = None
+    mouse: Annotated[
+        bool,
+        setting(
+            "Whether the app takes the mouse. Without it the terminal's (or tmux's) own selection and scrolling work."
+        ),
+    ] = True
+    hide_thinking: Annotated[bool, setting("Whether what the model thinks is left out of the app's transcript.")] = (
+        False
+    )
+    notify: Annotated[
+        Notify,
+        setting(
+            'How the app notifies you that a run has ended: `"bell"`, `"osc9"` (a desktop notification, in terminals '
+            'that know it), `"both"` or `"off"`.'
+        ),
+    ] = Notify.BELL
+    notify_after: Annotated[
+        float,
+        setting("Seconds that a run must have taken for `notify`.", ge=0, unit="seconds", example=20),
+    ] = 20.0
+    external_editor: Annotated[
+        str | None,
+        setting(
+            "The command that edits a draft, or `config.toml`. Without it VISUAL, EDITOR, nano or vi.",
+            example="code --wait",
+            is_command=True,
+        ),
+    ] = None
+    keys: Annotated[
+        dict[str, str | list[str]],
+        setting(
+            "The keys of the app: an action, and its key or keys; `[]` takes its keys away.",
+            toml='[keys]\nfollow_up = ["alt+enter", "ctrl+q"]\n',
+        ),
+    ] = {}
     warnings: list[str] = field(default_factory=list)
-    """What was odd about the file; not a key of it."""
 
     def provider_overrides(self) -> dict[str, dict[str, Any]]:
+        """The fields that are set for each provider, by its name."""
         return {name: settings.overrides() for name, settings in self.providers.items()}

@@ -2,13 +2,14 @@
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from agentcli.agent.errors import ConfigError
+from agentcli.agent.tables import value_at
 from agentcli.files.reading import read_bytes
 
 MAX_BYTES = 1 << 20
@@ -61,11 +62,8 @@ def load_toml(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def convert(value: object, kind: type[T], place: str, refuse: Refuse) -> T:
-    """A value of a type from plain data.
-
-    Args:
-        place: the dotted key of the value; empty for a whole file.
+def convert(value: Mapping[str, Any], kind: type[T], refuse: Refuse) -> T:
+    """A Struct from plain data.
 
     Raises:
         ConfigError: what `refuse` makes of what does not fit.
@@ -73,26 +71,49 @@ def convert(value: object, kind: type[T], place: str, refuse: Refuse) -> T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        problem, _, inner = str(error).partition(" - at ")
-        inner = _with_name(inner.strip("`").removeprefix("$").removeprefix("."), value, kind)
-        raise refuse(".".join(part for part in (place, inner) if part), problem) from None
+        problem, _, place = str(error).partition(" - at ")
+        raise refuse(_with_names(place.strip("`").removeprefix("$").removeprefix("."), value, kind), problem) from None
 
 
-def _with_name(key: str, value: object, kind: type) -> str:
-    """msgspec calls an entry of a table of a person's own making `table[...]`. This puts its name there."""
-    table, mark, rest = key.partition("[...]")
-    if not mark or not isinstance(value, dict) or not isinstance(entries := value.get(table), dict):
-        return key
-    for name, entry in entries.items():
-        try:
-            msgspec.convert({**value, table: {name: entry}}, kind)
-        except msgspec.ValidationError:
-            return f"{table}.{name}{rest}"
-    return key
+def _with_names(place: str, value: Mapping[str, Any], kind: type) -> str:
+    """The place of a problem with names for each `[...]`, as msgspec writes any entry of a table of free names.
+
+    Each entry is tried alone in its table: the one with the same problem is the one.
+    """
+    path: list[str] = []
+    *tables, last = place.split("[...]")
+    if tables:  # the rest may be long
+        first = place.partition(".")[0].partition("[")[0]
+        value = {first: value[first]}
+    for table in tables:
+        path += table.strip(".").split(".")
+        problem = _problem(value, kind)
+        for name, entry in dict(value_at(value, path)).items():
+            alone = _with(value, path, {name: entry})
+            if _problem(alone, kind) == problem:
+                value = alone
+                path.append(name)
+                break
+        else:
+            return place
+    return ".".join(path) + last
+
+
+def _problem(value: Mapping[str, Any], kind: type) -> str:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return ""
+
+
+def _with(table: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[str, Any]:
+    """A copy of a table with another value at a path."""
+    return {**table, path[0]: _with(table[path[0]], path[1:], value)} if path else value
 
 
 def line_of(text: str, dotted: str) -> int:
-    """The line that sets a key, as near as can be found: the key in its table, else the table, else the first line."""
+    """The line that sets a key, as near as can be found: the key, else its table, else the first line."""
     table, _, key = re.sub(r"\[.*", "", dotted).rpartition(".")
     # No \s: it would go through all that follows of blank lines, at each of them.
     start, prefix = 0, r"(\[[ \t]*)?"
@@ -101,6 +122,8 @@ def line_of(text: str, dotted: str) -> int:
         start = header.start() if header else 0
         prefix += rf"({re.escape(table)}[ \t]*\.[ \t]*)?"
     found = re.compile(rf"^[ \t]*{prefix}[\"']?{re.escape(key)}[\"']?[ \t]*[=.\]]", re.M).search(text, start)
+    if table and not start and found is None:
+        return line_of(text, table)
     position = found.end() if found else start
     return text.count("\n", 0, position) + 1
 

@@ -11,8 +11,6 @@ from agentcli.config.load import load_settings
 from agentcli.config.paths import config_file, home, make_private, require_home
 from agentcli.config.settings import Settings
 
-ROOT = Path(__file__).parents[2]
-
 
 def load(tmp_path: Path, text: str | bytes) -> Settings:
     file = tmp_path / "config.toml"
@@ -44,11 +42,20 @@ def test_one_table_adds_a_server(tmp_path: Path):
         ("model = \n", 1, "Invalid value"),
         ('# fine\nmodel = "a"\nmodel = "b"\n', 3, "overwrite"),
         ('model = "a"\nbash_timeout = "ten"\n', 2, "bash_timeout"),
-        ("bash_timeout = 0\n", 1, "bash_timeout"),
+        ("bash_timeout = 0\n", 1, "bash_timeout: Expected seconds > 0"),
         ('\n\nthinking_level = "huge"\n', 3, "thinking_level"),
         ('steering_mode = "some"\n', 1, "steering_mode"),
         ('[providers.a]\nbase_url = "x"\n[providers.b]\nbase_url = 5\n', 4, "base_url"),
         ("[retry]\nmax_retries = 1.5\n", 2, "max_retries"),
+        ("[retry]\nmax_retries = -1\n", 2, "retry.max_retries: Expected retries >= 0"),
+        ("[compaction]\nreserve_tokens = -1\n", 2, "compaction.reserve_tokens: Expected tokens >= 0"),
+        (
+            '[permissions]\nask = ["bash", "no rule"]\n',
+            2,
+            "permissions.ask[1]: 'no rule' does not fit; write tool, tool(path)",
+        ),
+        ('[permissions]\nask = ["bash\\n"]\n', 2, "does not fit"),
+        ('[providers.a]\nlabel = "x"\n[providers.b]\nheaders = { X = "x", Y = 2 }\n', 4, "providers.b.headers.Y: "),
         ('providers = "none"\n', 1, "providers"),
         ("\nnotify_after = -1\n", 2, "notify_after"),
         ('notify = "loud"\n', 1, "notify"),
@@ -89,23 +96,6 @@ def test_unknown_keys_are_warnings_that_say_where(tmp_path: Path):
 
 def test_a_bom_and_windows_line_ends_are_fine(tmp_path: Path):
     assert load(tmp_path, b'\xef\xbb\xbfmodel = "x"\r\n\r\n[retry]\r\nmax_retries = 1\r\n').retry.max_retries == 1
-
-
-def test_the_example_file_is_true(tmp_path: Path):
-    """Every key is in it; as it stands, with all comments taken away, it says the defaults."""
-    text = (ROOT / ".agentcli.example.toml").read_text()
-    assert load(tmp_path, text) == Settings()
-    for name in Settings.__struct_fields__:
-        if name != "warnings":
-            assert f"\n# {name} =" in text or f"\n# [{name}" in text, name
-    active = "\n".join(
-        line.removeprefix("# ") if line.startswith("# ") and ("=" in line or line.startswith("# [")) else ""
-        for line in text.splitlines()
-    )
-    settings = load(tmp_path, active)
-    assert settings.warnings == []
-    assert settings.bash_timeout == Settings().bash_timeout
-    assert settings.retry == Settings().retry
 
 
 def test_the_home_folder_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -14,6 +14,7 @@ import msgspec
 
 from agentcli.agent.errors import ConfigError, UsageError
 from agentcli.agent.models import Model, Provider, ThinkingLevel
+from agentcli.agent.tables import merge_tables
 from agentcli.providers.catalog import model_pattern
 
 ORDER = (
@@ -203,12 +204,12 @@ class Catalog:
         changes = self._changes.get(name, {})
         if self.is_own(name) and not changes.get("api_key_env"):
             changes = {"needs_key": False, **changes}
-        provider = _convert(_merged({**table, "name": name}, changes), Provider, f"[providers.{name}]")
+        provider = _convert(merge_tables({**table, "name": name}, changes), Provider, f"[providers.{name}]")
         base = {field: getattr(provider, field) for field in ("api", "base_url", "headers", "compat")}
         models: dict[str, Model] = {}
         for id in [*listed, *(id for id in self._model_changes.get(name, {}) if id not in listed)]:
             changed = self._model_changes.get(name, {}).get(id, {})
-            fields = _merged(_merged(base, listed.get(id, {})), changed)
+            fields = merge_tables(merge_tables(base, listed.get(id, {})), changed)
             models[id] = _model({**fields, "id": id, "provider": name}, f'[models."{name}/{id}"]')
         return provider, models
 
@@ -235,15 +236,6 @@ def _parse(name: str) -> dict[str, Any]:
 def _fields(value: Provider | Model | Mapping[str, Any]) -> dict[str, Any]:
     """What is set: Structs leave out their defaults."""
     return dict(value) if isinstance(value, Mapping) else msgspec.to_builtins(value)
-
-
-def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`changes` over `base`; a table is laid over a table."""
-    merged = dict(base)
-    for key, value in changes.items():
-        before = merged.get(key)
-        merged[key] = {**before, **value} if isinstance(before, Mapping) and isinstance(value, Mapping) else value
-    return merged
 
 
 def _model(fields: dict[str, Any], place: str) -> Model:

@@ -178,7 +178,7 @@ def read(path: Path) -> Theme:
         f"{path}:{line_of(text, key)}: unknown key {key}; it is ignored{f' ({near})' if near else ''}"
         for key, near in _unknown_keys(table)
     ]
-    parsed = convert(table, _File, "", refuse)
+    parsed = convert(table, _File, refuse)
     name = path.name.removesuffix(SUFFIX)
     return Theme(name, parsed.name or name, path, parsed.dark, _resolved(parsed, refuse), warnings)
 

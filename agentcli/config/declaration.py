@@ -1,0 +1,176 @@
+"""Declarations: a setting is one field of a Struct, `Annotated[type, setting("what it does", gt=0)]`.
+
+The check of files and variables, the JSON Schema, what an untrusted project file may set, `.agentcli.example.toml` and
+`docs/configuration.md` are all made from these fields. A field without `setting(...)` is not a setting.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, Struct
+
+PREFIX = "AGENTCLI_"
+"""The names of all variables that set something begin with it."""
+
+
+Untrusted = Literal["never", "any", "lower", "higher", "stricter", "off"]
+"""What a project file that the user does not trust may set. Such a file must run nothing, send nothing elsewhere and
+allow nothing.
+
+`any` is any value. Of `lower` and `higher`, a value in the other direction counts as the one that holds without the
+file. `stricter` is one that comes later in `strictness`; `off` is that value only.
+"""
+
+Relative = Literal["", "path", "program", "rules", "command"]
+"""What in a project file starts from the directory of that file.
+
+`path` is a list of paths, `program` a path with a slash (a name without one is searched for in `PATH`), `rules` a list
+of permission rules, `command` a shell command, which runs in that directory if it names a file there.
+"""
+
+
+class Declared(Struct, frozen=True, kw_only=True):
+    """A setting, as its field declares it."""
+
+    kind: Any
+    """The annotation without what `setting` adds."""
+    default: Any
+    description: str
+    """Markdown, for users."""
+    example: Any
+    """A value for the documentation; None shows the default."""
+    toml: str
+    """Lines of a config file, in place of `example`, for tables whose names the user chooses."""
+    untrusted: Untrusted
+    strictness: tuple[str, ...]
+    """With `stricter`, the values in order, the strictest last. No value counts as the first."""
+    unit: str
+    """Of a number: `seconds`, `tokens`."""
+    form: str
+    """How a text of a list is written, for the error message of one that does not match the pattern."""
+    is_command: bool
+    """Whether it is run: the files that it names are then part of what a user trusts."""
+    relative: Relative
+    adds_up: bool
+    """Whether the lists of several files count together; otherwise one takes the place of another."""
+
+    @property
+    def section(self) -> type[Struct] | None:
+        """The Struct of a table such as `[retry]`; None for a setting with a value."""
+        return _struct(self.kind)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table whose names the user chooses, such as `[keys]`."""
+        return get_origin(self.kind) is dict
+
+    @property
+    def entry_schema(self) -> type[Struct] | None:
+        """The Struct of the entries of such a table, as in `[providers.NAME]`."""
+        return _struct(get_args(self.kind)[1]) if self.is_table else None
+
+
+def _struct(kind: Any) -> type[Struct] | None:
+    return kind if isinstance(kind, type) and issubclass(kind, Struct) else None
+
+
+def setting(
+    description: str,
+    *,
+    example: Any = None,
+    toml: str = "",
+    untrusted: Untrusted = "never",
+    strictness: tuple[str, ...] = (),
+    unit: str = "",
+    form: str = "",
+    is_command: bool = False,
+    relative: Relative = "",
+    adds_up: bool = False,
+    gt: float | None = None,
+    ge: float | None = None,
+) -> Meta:
+    """The metadata of a setting, for `Annotated`. The arguments are the fields of `Declared`.
+
+    Args:
+        gt: a number must be greater than this.
+        ge: a number must be at least this.
+    """
+    extra = {
+        "example": example,
+        "toml": toml,
+        "untrusted": untrusted,
+        "strictness": strictness,
+        "unit": unit,
+        "form": form,
+        "is_command": is_command,
+        "relative": relative,
+        "adds_up": adds_up,
+    }
+    limits: dict[str, Any] = {"gt": gt, "ge": ge}
+    return Meta(description=description, examples=None if example is None else [example], extra=extra, **limits)
+
+
+@cache
+def declared(schema: type[Struct]) -> dict[str, Declared]:
+    """The settings of a Struct, by the name of the field."""
+    defaults = schema()
+    found: dict[str, Declared] = {}
+    for name, hint in get_type_hints(schema, include_extras=True).items():
+        for meta in getattr(hint, "__metadata__", ()):
+            if isinstance(meta, Meta) and meta.extra is not None and "untrusted" in meta.extra:
+                found[name] = Declared(
+                    kind=hint.__origin__,
+                    default=getattr(defaults, name),
+                    description=meta.description or "",
+                    **meta.extra,
+                )
+    return {name: found[name] for name in schema.__struct_fields__ if name in found}
+
+
+@cache
+def declared_keys(schema: type[Struct]) -> dict[str, Declared]:
+    """The same by dotted key, with the settings of tables such as `[retry]` in place of the tables."""
+    found: dict[str, Declared] = {}
+    for name, each in declared(schema).items():
+        inner = declared(each.section) if each.section is not None else None
+        found |= {name: each} if inner is None else {f"{name}.{key}": value for key, value in inner.items()}
+    return found
+
+
+def variable_of(key: str) -> str:
+    """The variable that sets a setting with one value: `AGENTCLI_RETRY__MAX_RETRIES` for `retry.max_retries`."""
+    return PREFIX + key.replace(".", "__").upper()
+
+
+def leaves(table: Mapping[str, Any], schema: type[Struct]) -> Iterator[tuple[tuple[str, ...], Declared, Any]]:
+    """Path, declaration and value of each setting in a table, and of each field in one such as `[providers.NAME]`."""
+    known = declared(schema)
+    for name, value in table.items():
+        if (each := known.get(name)) is None:
+            continue
+        if each.section is not None and isinstance(value, Mapping):
+            yield from (((name, *path), inner, leaf) for path, inner, leaf in leaves(value, each.section))
+        elif each.entry_schema is not None and isinstance(value, Mapping):
+            for entry, fields in value.items():
+                if isinstance(fields, Mapping):
+                    for path, inner, leaf in leaves(fields, each.entry_schema):
+                        yield (name, entry, *path), inner, leaf
+        else:
+            yield (name,), each, value
+
+
+def unknown_keys(table: Mapping[str, Any], schema: type[Struct]) -> Iterator[tuple[str, ...]]:
+    """The paths in a table that no setting has: those of the table itself come first."""
+    known = declared(schema)
+    yield from ((key,) for key in table if key not in known)
+    for name, each in known.items():
+        value = table.get(name)
+        if not isinstance(value, Mapping):
+            continue
+        if each.section is not None:
+            yield from ((name, *path) for path in unknown_keys(value, each.section))
+        elif each.entry_schema is not None:
+            for entry, fields in value.items():
+                if isinstance(fields, Mapping):
+                    yield from ((name, entry, *path) for path in unknown_keys(fields, each.entry_schema))
