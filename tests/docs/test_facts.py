@@ -7,6 +7,8 @@ import pytest
 
 from agentcli.config.settings import Settings
 from agentcli.headless.rpc.commands import AnyCommand
+from agentcli.headless.serialized_events import Delta, event_types
+from agentcli.sessions.entries import SessionHeader
 from agentcli.tui.colors.themes import Colors, available
 from agentcli.tui.commands.table import APP_ACTIONS
 from tests.docs.paths import DOCS, ROOT
@@ -57,3 +59,14 @@ def code() -> str:
 def test_messages_of_the_troubleshooting_page_exist(message: str, code: str):
     parts = [part.strip(" ():;.,`") for part in re.split(r"[…:(\d]+", message)]
     assert any(part in code for part in parts if len(part) >= 4)
+
+
+def test_every_event_is_described_with_its_fields():
+    text = page("development/events.md")
+    for event in [*event_types(), *get_args(Delta)]:
+        name = str(event.__struct_config__.tag)
+        (line,) = [
+            line for line in text.splitlines() if line.startswith("|") and f"`{name}`" in line.partition(" |")[0]
+        ] or [line for line in text.splitlines() if line.startswith("| `message_update`")]
+        fields = [] if event is SessionHeader else event.__struct_fields__
+        assert {name, *fields} - named(line) == set(), name
