@@ -10,7 +10,7 @@ from agentcli.headless.rpc.commands import AnyCommand
 from agentcli.headless.serialized_events import Delta, event_types
 from agentcli.sessions.entries import SessionHeader
 from agentcli.tui.colors.themes import Colors, available
-from agentcli.tui.commands.table import APP_ACTIONS
+from agentcli.tui.commands.table import APP_ACTIONS, BY_NAME
 from tests.docs.paths import DOCS, ROOT
 
 
@@ -31,6 +31,11 @@ def test_every_rpc_command_is_listed():
 def test_every_slash_command_of_the_app_is_listed():
     commands = {f"/{action.name}" for action in APP_ACTIONS if getattr(action, "slash", False)}
     assert commands - named(page("app.md")) == set()
+
+
+def test_the_actions_whose_keys_are_changed_exist():
+    (table,) = re.findall(r"^\[keys\]\n(.*?)^```", page("app.md"), re.M | re.S)
+    assert set(re.findall(r"^(\w+) =", table, re.M)) <= BY_NAME.keys()
 
 
 def test_every_theme_and_color_is_listed():
