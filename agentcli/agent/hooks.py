@@ -18,7 +18,7 @@ from agentcli.agent.messages import (
     UserContent,
 )
 from agentcli.agent.models import Model, ThinkingLevel
-from agentcli.agent.tools import AgentToolResult
+from agentcli.agent.tools import AgentTool, AgentToolResult
 
 T = TypeVar("T")
 MaybeAwaitable = T | Awaitable[T]
@@ -72,6 +72,7 @@ class AgentLoopTurnUpdate(Struct, frozen=True):
     context: AgentContext | None = None
     model: Model | None = None
     thinking_level: ThinkingLevel | None = None
+    tools: list[AgentTool] | None = None
 
 
 BeforeToolCall = Callable[[BeforeToolCallContext, AbortSignal], MaybeAwaitable[BeforeToolCallResult | None]]

@@ -215,6 +215,8 @@ class _Run:
             return
         if update.context is not None:
             self.context = update.context
+        if update.tools is not None:
+            self.context.tools = list(update.tools)
         if update.model is not None:
             self.config = msgspec.structs.replace(self.config, model=update.model)
         if update.thinking_level is not None:

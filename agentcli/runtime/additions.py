@@ -90,11 +90,11 @@ class Additions:
             return list(DEFAULT_TOOL_NAMES)
         return [name for name in chosen if name in TOOL_NAMES or name not in self.api.tools]
 
-    def added_tools(self, tool_options: ToolOptions) -> list[AgentTool]:
-        """The tools of extensions; in the mode `read-only`, those that declare that they only look."""
+    def added_tools(self, tool_options: ToolOptions, tools: Iterable[AgentTool] | None = None) -> list[AgentTool]:
+        """These tools, or those of extensions; in the mode `read-only`, those that declare that they change nothing."""
         only_looks = self.mode == PermissionMode.READ_ONLY
-        tools = [tool for tool in self.api.tools.values() if not only_looks or tool.kind in READ_ONLY_KINDS]
-        return [added_tool(tool, tool_options) for tool in tools]
+        added = self.api.tools.values() if tools is None else tools
+        return [added_tool(tool, tool_options) for tool in added if not only_looks or tool.kind in READ_ONLY_KINDS]
 
     def prompt_parts(self) -> list[PromptPart]:
         """The parts of the system prompt. What cannot be read is left out and becomes a notice."""

@@ -49,6 +49,7 @@ from agentcli.runtime.refused_images import RefusedImages
 from agentcli.runtime.resources.system_prompt import build_system_prompt
 from agentcli.runtime.retry import Retry
 from agentcli.runtime.session_opening import open_session
+from agentcli.runtime.tool_sources import ToolSources
 from agentcli.sessions.repo import JsonlSessionRepo
 from agentcli.sessions.session import Session
 from agentcli.tools.toolset import ToolOptions, Toolset, create_toolset
@@ -78,6 +79,7 @@ class Assembly(Struct, frozen=True):
     model: ChosenModel
     files: ChangedFiles
     events: EventQueue
+    sources: ToolSources
     agent: Agent
     runner: PromptRunner
 
@@ -154,6 +156,11 @@ def _assemble(
         return limits.stop(bool(ended.message.tool_calls) or bool(queues))
 
     queues = MessageQueues(settings.steering_mode, settings.follow_up_mode, queue_changed)
+    sources = ToolSources(
+        state, lambda tools: [masked_tool(tool) for tool in additions.added_tools(tool_options, tools)], events.emit
+    )
+    for source in additions.api.tool_sources:
+        sources.attach(source)
     recorder = SessionRecorder(session, events.emit)
     retry = Retry(settings.retry, events.emit)
     requests = ModelRequests(catalog, client, additions.api.stream_fns, options.stream_fn, problems)
@@ -187,7 +194,7 @@ def _assemble(
         events=events,
     )
     runner = PromptRunner(
-        agent, options, additions, recorder, requests, retry, compactor, model, images, limits, toolset
+        agent, options, additions, sources, recorder, requests, retry, compactor, model, images, limits, toolset
     )
     notices = [*settings.warnings, *unknown_compat(settings), *session.storage.notices, *additions.notices]
     if additions.sandbox is not None:
@@ -211,6 +218,7 @@ def _assemble(
         model=model,
         files=files,
         events=later,
+        sources=sources,
         agent=agent,
         runner=runner,
     )

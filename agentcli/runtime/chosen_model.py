@@ -113,7 +113,8 @@ class ChosenModel:
     def prepare_request(self) -> AgentLoopTurnUpdate:
         """The hook of the loop: what holds now is what is asked, and the session has it before the answer."""
         self.record()
-        return AgentLoopTurnUpdate(model=self._state.model, thinking_level=self._state.thinking_level)
+        state = self._state
+        return AgentLoopTurnUpdate(model=state.model, thinking_level=state.thinking_level, tools=state.tools)
 
     def _use(self, model: Model, wanted: ThinkingLevel) -> None:
         state, level = self._state, clamp_thinking_level(model, wanted)

@@ -22,6 +22,7 @@ from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.refused_images import RefusedImages
 from agentcli.runtime.repair import answer_open_calls, drop_failed_turn
 from agentcli.runtime.retry import Retry, too_long_a_wait
+from agentcli.runtime.tool_sources import ToolSources
 from agentcli.runtime.user_commands import UserCommands
 from agentcli.tools.toolset import Toolset
 
@@ -39,6 +40,7 @@ class PromptRunner:
     Args:
         agent: runs the prompts.
         additions: know what a text stands for.
+        sources: have their tools before a prompt is sent.
         recorder, requests, retry, compactor, model, images, limits: what is asked between requests.
         toolset: runs the user's commands.
     """
@@ -48,6 +50,7 @@ class PromptRunner:
         agent: Agent,
         options: RuntimeOptions,
         additions: Additions,
+        sources: ToolSources,
         recorder: SessionRecorder,
         requests: ModelRequests,
         retry: Retry,
@@ -64,6 +67,7 @@ class PromptRunner:
         self._is_configured = options.load is not None
         """Whether settings were read, and so what is wrong with their home was told."""
         self._additions = additions
+        self._sources = sources
         self._recorder = recorder
         self._requests = requests
         self._retry = retry
@@ -157,6 +161,8 @@ class PromptRunner:
             if not self._in_memory:
                 is_told = home_problem() is not None and self._is_configured
                 await self._recorder.expect_failure(f"the session cannot be stored: {error}", is_told=is_told)
+        with contextlib.suppress(Aborted), interruptible(self._controller.signal):
+            await self._sources.start()
         await self._recorder.record(*answer_open_calls(self.agent.state.messages))
         await self._ask([mask_data(message) for message in as_messages(input, images)])
 

@@ -31,6 +31,7 @@ from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
 if TYPE_CHECKING:
     from agentcli.runtime.resources.slash_commands import SlashCommand
     from agentcli.runtime.stats import RuntimeStats
+    from agentcli.runtime.tool_sources import ToolSource
     from agentcli.sessions.context import ModelChoice
 
 
@@ -71,6 +72,7 @@ class Runtime:
         self._model = assembly.model
         self._runner = assembly.runner
         self._files = assembly.files
+        self._sources = assembly.sources
 
     @property
     def is_busy(self) -> bool:
@@ -223,6 +225,10 @@ class Runtime:
         """Whether a command of the person's still runs."""
         return self._runner.commands.is_running
 
+    def add_tool_source(self, source: "ToolSource") -> None:
+        """Let the model have tools that come and go. The source is started with the next prompt, stopped by `close`."""
+        self._sources.attach(source)
+
     def expand(self, text: str) -> str:
         """What `/template arguments` or `/skill:name arguments` stands for; any other text is left as it is."""
         return self._additions.expand(text)
@@ -329,6 +335,7 @@ class Runtime:
         self.abort("agentcli ended")
         await self._runner.commands.close()
         await self.wait_for_idle()
+        await self._sources.stop()
         await self._toolset.close()
         await self._event_queue.empty()
         await self._recorder.settle()

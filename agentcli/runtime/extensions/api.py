@@ -4,6 +4,7 @@
 def register(api):
     api.add_tool(AgentTool(…))
     api.before_tool_call(check)         # may block a call; one that raises blocks it too
+    api.add_tool_source(source)         # tools that come and go; see `runtime.tool_sources`
     api.add_command("stamp", stamp)     # /stamp arguments
     api.add_provider(Provider(name="echo", api="echo", needs_key=False), stream, models=[Model(…)])
     api.subscribe(listener)
@@ -13,7 +14,7 @@ def register(api):
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,6 +36,9 @@ from agentcli.agent.models import Model, Provider
 from agentcli.agent.streaming import resolved
 from agentcli.agent.text import one_line
 from agentcli.agent.tools import AgentTool
+
+if TYPE_CHECKING:
+    from agentcli.runtime.tool_sources import ToolSource
 
 Handler = Callable[[str], "str | Awaitable[str | None] | None"]
 """A command: gets what stands after its name, returns the prompt to send, or None if it has done all there is to do."""
@@ -69,6 +73,7 @@ class ExtensionApi:
         self.extension = "agentcli"
         """Who adds right now."""
         self.tools: dict[str, AgentTool] = {}
+        self.tool_sources: list[ToolSource] = []
         self.commands: dict[str, Command] = {}
         self.providers: dict[str, Provider] = {}
         self.models: dict[str, Model] = {}
@@ -82,6 +87,10 @@ class ExtensionApi:
     def add_tool(self, tool: AgentTool) -> None:
         """A tool that the model may call; one of a known name takes its place."""
         self.tools[tool.name] = tool
+
+    def add_tool_source(self, source: "ToolSource") -> None:
+        """A source of tools that come and go; it is started with the first prompt."""
+        self.tool_sources.append(source)
 
     def add_command(self, name: str, handler: Handler, description: str = "", argument_hint: str = "") -> None:
         """`/name arguments`. Raises UsageError if the name is taken."""
