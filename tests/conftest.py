@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from agentcli.config import masking
 from tests.fake_server import FakeServer
 
 # No example has a time limit: what else runs on the machine decides how long it takes.
@@ -24,6 +25,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.fixture(autouse=True)
+def no_known_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that one test made known are not masked in another."""
+    monkeypatch.setattr(masking, "_known", {})
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""Models: what agentcli knows of one before it sends a request."""
+"""Models and providers: what agentcli knows of them before it sends a request, and the form of a key."""
 
 from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, field
+
+from agentcli.agent.errors import CredentialsError
 
 
 class ThinkingLevel(StrEnum):
@@ -112,3 +114,22 @@ def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
     wanted = _LEVELS.index(level)
     above = [known for known in supported if _LEVELS.index(known) >= wanted]
     return above[0] if above else supported[-1]
+
+
+def clean_key(key: str | None, *, source: str = "the API key") -> str | None:
+    """The key as it can be sent in a header: trimmed, None if it is empty.
+
+    Args:
+        source: where the key comes from, for the error message.
+
+    Raises:
+        CredentialsError: it contains a character that no key has. The message says which and where, never the key.
+    """
+    key = (key or "").strip()
+    for position, character in enumerate(key, 1):
+        if not "!" <= character <= "~":
+            raise CredentialsError(
+                f"{source} has a character that no key has: U+{ord(character):04X} at position {position}",
+                hint="copy the key again, without line breaks, blanks or look-alike letters",
+            )
+    return key or None

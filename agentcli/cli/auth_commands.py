@@ -3,10 +3,10 @@
 import sys
 
 from agentcli.agent.errors import CredentialsError
-from agentcli.agent.models import Provider
+from agentcli.agent.models import Provider, clean_key
 from agentcli.agent.text import printable
 from agentcli.config import key_store
-from agentcli.config.credentials import check_key, key_source, key_variables
+from agentcli.config.credentials import key_source, key_variables
 from agentcli.config.masking import remember_key
 from agentcli.config.paths import auth_file
 from agentcli.providers.catalog.catalog import Catalog
@@ -20,7 +20,7 @@ def log_in(name: str, in_keyring: bool | None) -> None:
         in_keyring = key_store.has_keyring()
     key = _ask(provider)
     remember_key(key)
-    check_key(key, "the input")
+    clean_key(key, source="the key in the input")
     key_store.store_key(name, key, in_keyring=in_keyring)
     print(f"the key of {_label(provider)} is in {'the keyring' if in_keyring else auth_file()}")
     source = key_source(provider)

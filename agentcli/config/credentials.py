@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from agentcli.agent.errors import CredentialsError
-from agentcli.agent.models import Provider
+from agentcli.agent.models import Provider, clean_key
 from agentcli.config import key_store
 from agentcli.config.masking import remember_key
 from agentcli.config.paths import config_file
@@ -114,16 +114,7 @@ def require_key(provider: Provider) -> str | None:
             hint += f"providers.{provider.name}.api_key_command in {config_file()}"
             raise CredentialsError(f"no key for {provider.label or provider.name}", hint=hint)
         return None
-    check_key(key, key_source(provider) or names)
-    return key
-
-
-def check_key(key: str, source: str) -> None:
-    """Raises CredentialsError if a key cannot stand in a header. The message holds its place, never its value."""
-    for position, character in enumerate(key, 1):
-        if not "\x21" <= character <= "\x7e":
-            problem = f"character {position} of the key in {source} is U+{ord(character):04X}, which no key has"
-            raise CredentialsError(problem, hint="copy the key again")
+    return clean_key(key, source=f"the key in {key_source(provider) or names}")
 
 
 def hidden_variables(providers: Iterable[Provider], kept: Iterable[str] = ()) -> frozenset[str]:

@@ -67,11 +67,6 @@ def password_in(url: str) -> str:
     return before.partition(":")[2] if at else ""
 
 
-def forget_keys() -> None:
-    """Know nothing any more, for tests of more than one person's keys."""
-    _known.clear()
-
-
 def holds_key(text: str) -> bool:
     return any(key in text for key in _known)
 

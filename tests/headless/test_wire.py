@@ -12,7 +12,7 @@ import pytest
 from agentcli.agent.events import ToolExecutionUpdateEvent
 from agentcli.agent.messages import ImageContent, StopReason, TextContent, Usage
 from agentcli.agent.tools import AgentTool, AgentToolResult
-from agentcli.config.masking import forget_keys, remember_key
+from agentcli.config.masking import remember_key
 from agentcli.headless.event_serializer import EventSerializer
 from agentcli.headless.json_lines import JsonLines
 from agentcli.headless.stdout_writer import StdoutWriter
@@ -55,7 +55,6 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
     made = Reader(tmp_path / "lines")
     yield made
     made.close()
-    forget_keys()
 
 
 class Told(msgspec.Struct):

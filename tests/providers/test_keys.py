@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from agentcli.agent.errors import AuthError, ConfigError, CredentialsError, ProviderError
-from agentcli.providers.http.clients import HttpClients, clean_key
+from agentcli.agent.models import clean_key
+from agentcli.providers.http.clients import HttpClients
 from agentcli.providers.stream_client import StreamClient
 from tests.fake_server import FakeServer, Reply
 from tests.providers.support import APIS, ask, model_of

@@ -1,7 +1,6 @@
 """Keys that are known are in nothing that a runtime stores, sends or tells."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from agentcli.agent.errors import ToolError
 from agentcli.agent.events import MessageUpdateEvent
 from agentcli.agent.messages import TextContent
 from agentcli.agent.tools import AgentTool, AgentToolResult
-from agentcli.config.masking import MASK, forget_keys, remember_key
+from agentcli.config.masking import MASK, remember_key
 from agentcli.config.settings import ProviderSettings, Settings
 from agentcli.providers.scripted import Step
 from agentcli.runtime.masking import masked_tool
@@ -23,11 +22,8 @@ KEY = "sk-CANARY-1234567890"
 
 
 @pytest.fixture(autouse=True)
-def known_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    forget_keys()
+def known_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    yield
-    forget_keys()
 
 
 def everything(runtime: Any, heard: list[Any], folder: Path) -> str:

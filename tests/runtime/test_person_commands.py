@@ -8,7 +8,7 @@ import pytest
 
 from agentcli.agent.errors import AgentBusyError, ToolError
 from agentcli.agent.messages import BashExecutionMessage, text_of
-from agentcli.config.masking import MASK, forget_keys, remember_key
+from agentcli.config.masking import MASK, remember_key
 from agentcli.config.settings import PermissionMode, Settings
 from agentcli.runtime.events import (
     AgentSettledEvent,
@@ -190,13 +190,8 @@ async def test_keys_are_neither_shown_nor_kept(make: Make, monkeypatch: pytest.M
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     runtime = make()
     remember_key("sk-very-secret-key")
-    try:
-        events = hear(runtime)
-        message = await runtime.bash(
-            "printf 'a sk-very-sec'; sleep 0.2; printf ret-key; echo; echo ${OPENAI_API_KEY-none}"
-        )
-    finally:
-        forget_keys()
+    events = hear(runtime)
+    message = await runtime.bash("printf 'a sk-very-sec'; sleep 0.2; printf ret-key; echo; echo ${OPENAI_API_KEY-none}")
     assert message.output == f"a {MASK}\nnone"
     updates = [event.output for event in events if isinstance(event, BashExecutionUpdateEvent)]
     assert updates

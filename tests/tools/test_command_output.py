@@ -130,16 +130,13 @@ def test_sizes_and_numbers_for_people() -> None:
 
 
 def test_what_is_kept_goes_through_a_filter(tmp_path: Path) -> None:
-    from agentcli.config.masking import MaskedBytes, forget_keys, remember_key
+    from agentcli.config.masking import MaskedBytes, remember_key
 
     remember_key("sk-secret-key-0123")
-    try:
-        output = CommandOutput(SpillFolder(tmp_path), 5, 100, 1 << 20, MaskedBytes())
-        text = b"line\n" * 50 + b"a sk-secret-key-0123 b sk-secret-key-012\n" + b"end sk-secret"
-        for start in range(0, len(text), 7):
-            output.feed(text[start : start + 7])
-        output.end()
-    finally:
-        forget_keys()
+    output = CommandOutput(SpillFolder(tmp_path), 5, 100, 1 << 20, MaskedBytes())
+    text = b"line\n" * 50 + b"a sk-secret-key-0123 b sk-secret-key-012\n" + b"end sk-secret"
+    for start in range(0, len(text), 7):
+        output.feed(text[start : start + 7])
+    output.end()
     assert output.path is not None
     assert output.path.read_bytes() == text.replace(b"sk-secret-key-0123", b"[key hidden]")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from agentcli.config.masking import forget_keys, remember_key
+from agentcli.config.masking import remember_key
 from agentcli.tui.app_settings import drafts_folder
 from agentcli.tui.editing import drafts as drafts_module
 from agentcli.tui.editing.drafts import Drafts
@@ -168,10 +168,7 @@ def test_the_latest_of_several_comes_first_and_none_is_lost(work: Path) -> None:
 
 def test_a_draft_is_for_its_owner_and_without_keys(work: Path) -> None:
     remember_key("sk-1234567890")
-    try:
-        Drafts(drafts_folder(work)).close("use sk-1234567890")
-    finally:
-        forget_keys()
+    Drafts(drafts_folder(work)).close("use sk-1234567890")
     (path,) = drafts_folder(work).glob("*.draft")
     assert path.read_text() == "use [key hidden]"
     assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700

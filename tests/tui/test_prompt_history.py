@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcli.config.masking import forget_keys, remember_key
+from agentcli.config.masking import remember_key
 from agentcli.tui.app_settings import history_file
 from agentcli.tui.editing import prompt_history
 from agentcli.tui.editing.drafts import Drafts
@@ -45,10 +45,7 @@ def test_each_folder_has_a_history_of_its_own(tmp_path: Path) -> None:
 
 def test_a_key_is_not_kept(tmp_path: Path) -> None:
     remember_key("sk-1234567890")
-    try:
-        added(tmp_path / "h", "use sk-1234567890 now")
-    finally:
-        forget_keys()
+    added(tmp_path / "h", "use sk-1234567890 now")
     assert b"sk-1234567890" not in (tmp_path / "h").read_bytes()
     assert entries(tmp_path / "h") == ["use [key hidden] now"]
 

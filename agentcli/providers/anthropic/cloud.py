@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import AgentcliError, ConfigError, CredentialsError, NetworkError
-from agentcli.agent.models import Model
+from agentcli.agent.models import Model, clean_key
 from agentcli.agent.streaming import resolved
 from agentcli.agent.threads import to_thread
 from agentcli.providers.anthropic.messages_body import request_body
 from agentcli.providers.catalog.compat import compat_of
 from agentcli.providers.http.classify import one_line
-from agentcli.providers.http.clients import HttpClients, clean_key, headers_of
+from agentcli.providers.http.clients import HttpClients, headers_of
 from agentcli.providers.http.post import Call, histories_for
 from agentcli.providers.wire_json import to_json
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentcli.agent.context import StreamOptions
-from agentcli.agent.errors import ConfigError, CredentialsError
+from agentcli.agent.errors import ConfigError
 from agentcli.agent.models import Model
 from agentcli.providers.catalog.endpoint import origin
 from agentcli.providers.history import RequestCache
@@ -155,25 +155,6 @@ def import_httpx() -> Any:
     else:
         import httpx
     return httpx
-
-
-def clean_key(key: str | None, *, source: str = "the API key") -> str | None:
-    """The key as it can be sent; None if there is none, which an empty one is as good as.
-
-    Args:
-        source: where the key comes from, for the error message.
-
-    Raises:
-        CredentialsError: it has a character that no key has. The message says which and where, never the key.
-    """
-    key = (key or "").strip()
-    for position, character in enumerate(key, 1):
-        if not "!" <= character <= "~":
-            raise CredentialsError(
-                f"{source} has a character that no key has: U+{ord(character):04X} at position {position}",
-                hint="copy the key again, without line breaks, blanks or look-alike letters",
-            )
-    return key or None
 
 
 def headers_of(model: Model, options: StreamOptions, auth: str, api_key: str | None) -> dict[str, str]:

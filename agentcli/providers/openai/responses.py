@@ -19,14 +19,14 @@ from agentcli.agent.assistant_events import (
 from agentcli.agent.context import Context, StreamOptions
 from agentcli.agent.errors import BadResponseError, RefusedError
 from agentcli.agent.messages import StopReason
-from agentcli.agent.models import Model
+from agentcli.agent.models import Model, clean_key
 from agentcli.agent.partial import PartialMessage
 from agentcli.providers.catalog.compat import Compat, compat_of
 from agentcli.providers.catalog.endpoint import endpoint
 from agentcli.providers.cost import token_count, usage_of
 from agentcli.providers.finish_reasons import stop_reason_of
 from agentcli.providers.http.classify import error_of_event, one_line
-from agentcli.providers.http.clients import HttpClients, clean_key, headers_of
+from agentcli.providers.http.clients import HttpClients, headers_of
 from agentcli.providers.http.post import Call, histories_for, stream_answer
 from agentcli.providers.openai.responses_body import request_body
 from agentcli.providers.openai.think_tags import AnswerText, think_tags_of
