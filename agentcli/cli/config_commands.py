@@ -10,7 +10,7 @@ import msgspec
 from agentcli.agent.errors import ConfigError, UsageError
 from agentcli.agent.text import printable
 from agentcli.config.configuration import Configuration, load_configuration
-from agentcli.config.declaration import declared
+from agentcli.config.declaration import declared, settings_schema
 from agentcli.config.masking import is_key_name, mask
 from agentcli.config.paths import config_file, make_private
 from agentcli.config.settings import Settings
@@ -91,10 +91,7 @@ def validate_settings(cwd: Path | None) -> int:
 
 
 def print_schema() -> None:
-    from agentcli.config.schema import settings_schema  # 5 ms
-
-    schema = settings_schema(Settings)
-    print(msgspec.json.format(msgspec.json.encode(schema)).decode())
+    print(msgspec.json.format(msgspec.json.encode(settings_schema(Settings))).decode())
 
 
 def print_prompt(*, short: bool, cwd: Path | None, trust: bool) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import msgspec
 from msgspec import Meta, Struct
 
 PREFIX = "AGENTCLI_"
@@ -174,3 +175,20 @@ def unknown_keys(table: Mapping[str, Any], schema: type[Struct]) -> Iterator[tup
             for entry, fields in value.items():
                 if isinstance(fields, Mapping):
                     yield from ((name, entry, *path) for path in unknown_keys(fields, each.entry_schema))
+
+
+def settings_schema(schema: type[Struct]) -> dict[str, Any]:
+    """The JSON Schema of a config file, for editors: descriptions, limits, defaults, and no other keys.
+
+    Args:
+        schema: the Struct of all settings.
+    """
+    made = msgspec.json.schema(schema)
+    made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    settings = made["$defs"][schema.__name__]["properties"]
+    for key in settings.keys() - declared(schema).keys():
+        del settings[key]
+    for definition in made["$defs"].values():
+        if definition.get("type") == "object":
+            definition.setdefault("additionalProperties", False)
+    return made

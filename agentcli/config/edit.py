@@ -18,7 +18,7 @@ from agentcli.agent.errors import ConfigError, UsageError
 from agentcli.config.load import MOST_WARNINGS, parse_settings
 from agentcli.config.paths import config_file
 from agentcli.config.private_file import locked, write_private
-from agentcli.config.toml_file import read_toml_bytes
+from agentcli.config.toml_file import decode_toml, read_toml_bytes
 
 
 def set_key(dotted: str, text: str, path: Path | None = None) -> Any:
@@ -93,7 +93,7 @@ def _change(path: Path, change: Callable[[TOMLDocument], None], dotted: str) -> 
         data = read_toml_bytes(path) or b""
         before = parse_settings(data, path)
         bom = data.startswith(b"\xef\xbb\xbf")
-        document = tomlkit.parse(data.decode("utf-8-sig"))
+        document = tomlkit.parse(decode_toml(data))
         change(document)
         text = tomlkit.dumps(document)
         if b"\r\n" in data:

@@ -10,9 +10,8 @@ from typing import Any
 
 from agentcli.agent.errors import CredentialsError
 from agentcli.config.paths import auth_file
-from agentcli.config.private_file import locked, write_private
-from agentcli.config.toml_file import MAX_BYTES, load_toml
-from agentcli.files.reading import read_bytes
+from agentcli.config.private_file import locked, read_private, write_private
+from agentcli.config.toml_file import MAX_BYTES, decode_toml, load_toml
 
 SERVICE = "agentcli"
 """What the keyring calls us."""
@@ -110,13 +109,8 @@ def _forget_in_keyring(provider: str) -> None:
 
 def _read() -> Mapping[str, dict[str, Any]]:
     path = auth_file()
-    try:
-        data = read_bytes(path, MAX_BYTES, _require_private)
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise CredentialsError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or remove it") from None
-    return _parse(path, data)
+    data = read_private(path, MAX_BYTES, _require_private, failure=CredentialsError)
+    return {} if data is None else _parse(path, data)
 
 
 def _require_private(path: Path, status: os.stat_result) -> None:
@@ -126,7 +120,7 @@ def _require_private(path: Path, status: os.stat_result) -> None:
 
 def _parse(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
     try:
-        table = load_toml(data.decode("utf-8-sig"))
+        table = load_toml(decode_toml(data))
     except ValueError as error:
         # The message of the parser may quote the line, and with it the key.
         line = getattr(error, "lineno", 1)

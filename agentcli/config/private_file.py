@@ -7,11 +7,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentcli.agent.errors import ConfigError
+from agentcli.agent.errors import ConfigError, CredentialsError
 from agentcli.config.paths import make_private
+from agentcli.files.reading import Judge, read_bytes
 
 _unlocked: dict[Path, str] = {}
 """Folders on file systems without locks, and what is to be said of each."""
+
+
+def read_private(
+    path: Path,
+    most: int,
+    judge: Judge | None = None,
+    *,
+    failure: type[ConfigError | CredentialsError] = ConfigError,
+    hint: str = "correct or remove it",
+) -> bytes | None:
+    """The content of a file of the user's own, of at most `most` bytes; None if there is none.
+
+    Raises:
+        ConfigError: it cannot be read; or `failure`. The message is `FILE:1: …`.
+    """
+    try:
+        return read_bytes(path, most, judge)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failure(f"{path}:1: cannot be read: {error.strerror}", hint=hint) from None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import msgspec
 
 from agentcli.agent.errors import ConfigError
 from agentcli.agent.tables import value_at
-from agentcli.files.reading import read_bytes
+from agentcli.config.private_file import read_private
 
 MAX_BYTES = 1 << 20
 """Of a file of settings or keys."""
@@ -24,17 +24,8 @@ Refuse = Callable[[str, str], ConfigError]
 
 
 def read_toml_bytes(path: Path) -> bytes | None:
-    """The content of a file of the user's own; None if there is none.
-
-    Raises:
-        ConfigError: it cannot be read. The message is `FILE:1: …`.
-    """
-    try:
-        return read_bytes(path, MAX_BYTES)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or move it") from None
+    """The content of a file of settings; None if there is none. Raises ConfigError as `read_private` does."""
+    return read_private(path, MAX_BYTES, hint="correct or move it")
 
 
 def parse_toml(data: bytes, path: Path) -> tuple[str, dict[str, Any]]:
@@ -43,11 +34,20 @@ def parse_toml(data: bytes, path: Path) -> tuple[str, dict[str, Any]]:
     Raises:
         ConfigError: it is not UTF-8, not TOML, or nested too deep. The message is `FILE:LINE: …`.
     """
-    text = _decode(data, path)
+    try:
+        text = decode_toml(data)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
     try:
         return text, load_toml(text)
     except ValueError as error:
         raise ConfigError(_at_line(path, text, str(error)), hint="correct the file") from None
+
+
+def decode_toml(data: bytes) -> str:
+    """The text of a file, without a BOM and with `\\n` at the end of lines. Raises UnicodeDecodeError."""
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
 
 
 def load_toml(text: str) -> dict[str, Any]:
@@ -126,14 +126,6 @@ def line_of(text: str, dotted: str) -> int:
         return line_of(text, table)
     position = found.end() if found else start
     return text.count("\n", 0, position) + 1
-
-
-def _decode(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: the file is not UTF-8", hint="save it as UTF-8") from None
 
 
 _TOKEN = re.compile(

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agentcli.agent.errors import ConfigError
 from agentcli.config.paths import SETTINGS_NAME, trust_file
-from agentcli.config.private_file import locked, write_private
+from agentcli.config.private_file import locked, read_private, write_private
 from agentcli.config.project_settings import place_of, placed_rule, scripts_of
 from agentcli.config.settings import PermissionSettings
 from agentcli.config.toml_file import parse_toml
@@ -63,12 +63,9 @@ def read_trust() -> TrustStore:
         ConfigError: the file is broken. Then nothing is trusted, and nothing is written over it.
     """
     path = trust_file()
+    data = read_private(path, MAX_BYTES)
     try:
-        return msgspec.json.decode(read_bytes(path, MAX_BYTES), type=TrustStore)
-    except (FileNotFoundError, NotADirectoryError):
-        return TrustStore()
-    except OSError as error:
-        raise ConfigError(f"{path}:1: cannot be read: {error.strerror}", hint="correct or remove it") from None
+        return TrustStore() if data is None else msgspec.json.decode(data, type=TrustStore)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}:1: cannot be read: {error}", hint="correct or remove it") from None
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agentcli.config.declaration import Declared, Untrusted, declared, variable_of
-from agentcli.config.schema import settings_schema
+from agentcli.config.declaration import Declared, Untrusted, declared, settings_schema, variable_of
 from agentcli.config.settings import Settings
 from tests.docs.paths import DOCS, ROOT
 

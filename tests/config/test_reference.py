@@ -10,10 +10,9 @@ import pytest
 from agentcli.agent.errors import ConfigError
 from agentcli.config import load
 from agentcli.config.configuration import load_configuration
-from agentcli.config.declaration import declared_keys, setting
+from agentcli.config.declaration import declared_keys, setting, settings_schema
 from agentcli.config.edit import set_key
 from agentcli.config.load import load_settings
-from agentcli.config.schema import settings_schema
 from agentcli.config.settings import Settings
 from agentcli.config.trust import trust
 from tests.config.reference import EXAMPLE, PAGE, example_file, page, shown
