@@ -17,6 +17,7 @@ from textual.timer import Timer
 
 from agentcli.agent.errors import AgentcliError
 from agentcli.agent.threads import to_thread
+from agentcli.transcript.queue import QueuedKind, QueuedText
 from agentcli.tui.colors.current_theme import CSS, POLL_S, CurrentTheme, without_color
 from agentcli.tui.colors.palette import Palette
 from agentcli.tui.commands.actions import AppAction, Command
@@ -33,7 +34,7 @@ from agentcli.tui.terminal.textual_private import PrivateApp
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
 from agentcli.tui.widgets.permission_prompt import Choice, PermissionPrompt
-from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
+from agentcli.tui.widgets.queue_bar import QueueBar
 from agentcli.tui.widgets.reason_editor import ReasonEditor
 from agentcli.tui.widgets.transcript import Transcript
 
@@ -194,28 +195,24 @@ class ChatApp(PrivateApp, inherit_bindings=False):
     def _notify_all(self, lines: list[str]) -> None:
         for line in lines:
             if self.controller is not None:
-                self.controller.presenter.notice(line)
+                self.controller.notice(line)
 
     def on_event_batcher_batch(self, batch: "EventBatcher.Batch") -> None:
         """Apply a batch of runtime events, unless it is of a session that was left."""
         if self.controller is None or batch.batcher is not self.controller.batcher:
             return
-        ended = self.controller.apply(batch)
-        self.show_state()
-        if ended is not None:
-            self.notifier.run_ended(ended, self.controller.status)
+        applied = self.controller.apply(batch)
+        (self.show_state if applied.has_new_state else self._show_status)()
+        if applied.took is not None:
+            self.notifier.run_ended(applied.took, self.controller.status)
         self.call_after_refresh(self.controller.batcher.done)
 
     def show_state(self) -> None:
-        """Update the queue, the footer, the title and the clock."""
-        waiting = [QueuedRow(str(number), QueuedKind.EARLY, each.text) for number, each in enumerate(self._early)]
+        """Update all that is shown around the transcript."""
+        self._show_status()
+        waiting = [QueuedText(str(number), QueuedKind.EARLY, each.text) for number, each in enumerate(self._early)]
         if (controller := self.controller) is not None:
-            waiting += controller.waiting
-            status = controller.status
-            self.footer.show(status)
-            self.notifier.show(status)
-            if self._clock is not None:
-                (self._clock.resume if controller.presenter.has_clock else self._clock.pause)()
+            waiting += controller.queue.waiting
         self.queue.show(waiting)
         texts = [row.text for row in waiting]
         if (draft := self.queue_controller.draft) is not None:
@@ -223,9 +220,18 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         self.editor.keep_aside("\n\n".join(texts))
         self.permission_controller.show()
 
+    def _show_status(self) -> None:
+        """Update the footer, the title and the clock."""
+        if (controller := self.controller) is not None:
+            status = controller.status
+            self.footer.show(status)
+            self.notifier.show(status)
+            if self._clock is not None:
+                (self._clock.resume if controller.transcript.has_clock else self._clock.pause)()
+
     def _tick(self) -> None:
         if self.controller is not None:
-            self.controller.presenter.tick(time.monotonic())
+            self.controller.tick()
 
     # Submitting
 

@@ -43,7 +43,7 @@ class AppContext(Protocol):
         ...
 
     def show_state(self) -> None:
-        """Update the queue, the footer, the title and the clock."""
+        """Update all that is shown around the transcript: the queue, the footer, the permission prompt."""
         ...
 
     def prepend_to_draft(self, texts: list[str]) -> None:

@@ -48,8 +48,8 @@ class EventBatcher:
         self._timer: asyncio.TimerHandle | None = None
         self._is_painting = False
 
-    def __call__(self, event: Any, signal: object) -> None:
-        """Receive an event, as a listener of the runtime."""
+    def __call__(self, event: Any) -> None:
+        """Receive an event."""
         if isinstance(event, MessageUpdateEvent) and isinstance(event.assistant_message_event, _DELTAS):
             self._take_delta(event)
         elif self._is_overtaken(event):

@@ -1,9 +1,14 @@
 """PermissionController: shows permission requests, and sends the user's answers to the runtime."""
 
+from typing import TYPE_CHECKING
+
 from textual import events
 
 from agentcli.tui.app_context import AppContext
 from agentcli.tui.widgets.permission_prompt import ROOMY, Choice
+
+if TYPE_CHECKING:
+    from agentcli.runtime.events import PermissionRequestEvent
 
 
 class PermissionController:
@@ -16,12 +21,16 @@ class PermissionController:
     def __init__(self, app: AppContext) -> None:
         self._app = app
 
+    @property
+    def _requests(self) -> "list[PermissionRequestEvent]":
+        """The open requests, oldest first."""
+        return self._app.controller.transcript.requests if self._app.controller else []
+
     def show(self) -> None:
         """Show the first open request, if there is one."""
         app = self._app
         before = app.permission.request
-        requests = app.controller.requests if app.controller else []
-        app.permission.show(requests, draft=bool(app.editor.text.strip()), writing=app.reason.display)
+        app.permission.show(self._requests, draft=bool(app.editor.text.strip()), writing=app.reason.display)
         if app.permission.request is not before:
             # A reason whose request was answered elsewhere is not thrown away.
             unsent = app.reason.text if app.reason.display else ""
@@ -42,7 +51,7 @@ class PermissionController:
         app = self._app
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
         covered = len(app.screen_stack) > 1
-        if not typed or covered or app.controller is None or not app.controller.requests or app.reason.display:
+        if not typed or covered or not self._requests or app.reason.display:
             return False
         if isinstance(event, events.Key) and (choice := app.permission.choice_for(event)):
             self.answer(choice)

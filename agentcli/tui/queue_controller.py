@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agentcli.transcript.queue import QueuedKind
 from agentcli.tui.app_context import AppContext
-from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind
+from agentcli.tui.widgets.queue_bar import QueueBar
 
 if TYPE_CHECKING:
     from agentcli.tui.session_controller import SessionController
@@ -46,8 +47,8 @@ class QueueController:
     def dequeue(self) -> None:
         """Take the last queued message back into the editor."""
         controller = self._app.controller
-        if controller is not None and (waiting := controller.waiting):
-            controller.take_back(waiting[-1].id)
+        if controller is not None and (waiting := controller.queue.waiting):
+            controller.queue.take_back(waiting[-1].id)
             self._app.prepend_to_draft([waiting[-1].text])
             self._app.show_state()
 
@@ -58,11 +59,11 @@ class QueueController:
                 case QueueBar.EditAsked(id=id):
                     self._begin_edit(controller, id)
                 case QueueBar.RemoveAsked(id=id):
-                    controller.take_back(id)
+                    controller.queue.take_back(id)
                 case QueueBar.MoveAsked(id=id, position=position):
-                    controller.move(id, position)
+                    controller.queue.move(id, position)
                 case QueueBar.SwitchAsked(id=id):
-                    controller.switch_kind(id)
+                    controller.queue.switch_kind(id)
                 case _:
                     raise TypeError(f"no change is known for {message}")
         self._app.show_state()
@@ -86,17 +87,17 @@ class QueueController:
         if not controller.send(text, follow_up=edit.kind is QueuedKind.FOLLOW_UP):
             app.prepend_to_draft([text])
         elif is_queued:
-            queue = controller.queue(edit.kind)
+            queue = controller.queue.queue(edit.kind)
             queue.move(queue.items[-1].id, edit.position)
         return True
 
     def _begin_edit(self, controller: "SessionController", id: str) -> None:
         """Show a message in the editor in place of the draft, which comes back when it is sent."""
-        app, place = self._app, controller.place_of(id)
-        row = next((row for row in controller.waiting if row.id == id), None)
+        app, place = self._app, controller.queue.place_of(id)
+        row = next((row for row in controller.queue.waiting if row.id == id), None)
         if place is None or row is None:
             return
-        controller.take_back(id)
+        controller.queue.take_back(id)
         self._edit = _Edit(*place, row.text, app.editor.text)
         app.editor.put(row.text)
         app.editor.focus()

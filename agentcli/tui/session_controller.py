@@ -16,22 +16,22 @@ from msgspec.structs import replace
 from textual.message import Message
 
 from agentcli.agent.errors import AgentcliError
-from agentcli.agent.messages import AgentMessage, CustomMessage, Usage, UsageCost, UserMessage, text_of
-from agentcli.agent.queues import PendingMessageQueue
+from agentcli.agent.messages import Usage, UsageCost
 from agentcli.agent.threads import to_thread
 from agentcli.files.repository import git_directory, head_of, repository_root
-from agentcli.runtime.events import PermissionEndEvent, PermissionRequestEvent, SessionMovedEvent, usage_of
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.runtime.runtime import Runtime
 from agentcli.sessions.session import Session
 from agentcli.sessions.storage.jsonl_storage import JsonlSessionStorage
+from agentcli.transcript.item_list import Change, QueueChanged, RequestsChanged
+from agentcli.transcript.items import NoticeItem
+from agentcli.transcript.model import TranscriptModel, follow
+from agentcli.transcript.notices import failure_notice
+from agentcli.transcript.queue import QueueEditor
 from agentcli.tui.event_batcher import EventBatcher
 from agentcli.tui.status import Status, folder_name
-from agentcli.tui.transcript_presenter import HistoryReplaced, TranscriptPresenter
-from agentcli.tui.widgets.queue_bar import QueuedKind, QueuedRow
+from agentcli.tui.transcript_presenter import TranscriptPresenter
 from agentcli.tui.widgets.transcript import Transcript
-
-KINDS = (QueuedKind.STEER, QueuedKind.FOLLOW_UP)
 
 
 class PromptEnded(Struct, frozen=True):
@@ -41,6 +41,15 @@ class PromptEnded(Struct, frozen=True):
     """How it failed, if the transcript does not show it."""
     seconds: float
     """Its duration."""
+
+
+class Applied(Struct, frozen=True):
+    """What a batch has changed besides the items of the transcript."""
+
+    has_new_state: bool
+    """Whether other messages are queued, or other permission requests are open, or a prompt has ended."""
+    took: float | None
+    """Seconds that a prompt took which has ended; None if none has."""
 
 
 class SessionController:
@@ -69,11 +78,13 @@ class SessionController:
         return cls(Runtime.create(replace(options, answers_permissions=True)), transcript, post)
 
     def __init__(self, runtime: Runtime, transcript: Transcript, post: Callable[[Message], Any]) -> None:
-        self.presenter = TranscriptPresenter(transcript)
+        self._widget = transcript
+        self._present = TranscriptPresenter(transcript)
+        self.transcript = TranscriptModel(self._on_change)
         self._post = post
         self.batcher = EventBatcher(post)
-        self.requests: list[PermissionRequestEvent] = []
-        """Open permission requests, oldest first."""
+        self._has_new_state = False
+        """Whether the queue or the permission requests have changed since the last batch."""
         self._unsubscribe: Callable[[], None] = lambda: None
         self._prompts = 0
         """How many have not ended on the screen yet."""
@@ -88,16 +99,16 @@ class SessionController:
         # Batches that the old one has posted already are of the other session.
         self.batcher = EventBatcher(self._post)
         self.runtime = runtime
-        self.requests = []
+        self.queue = QueueEditor(runtime.agent)
         self._prompts = 0
         self._context = (-1, 0)
-        self._usage = Usage()
         self._branch = branch_of(runtime.cwd)
-        self._unsubscribe = runtime.subscribe(self._on_event)
-        self.presenter.transcript.hide_thinking = runtime.options.settings.hide_thinking
-        self.presenter.begin(runtime.agent.state.messages)
+        self._unsubscribe = follow(runtime, self.batcher)
+        self._widget.hide_thinking = runtime.options.settings.hide_thinking
+        self.transcript.open(runtime.agent.state.messages)
         for notice in runtime.notices:
-            self.presenter.notice(notice)
+            self.notice(notice)
+        self._widget.show()
 
     @property
     def model(self) -> str:
@@ -109,15 +120,15 @@ class SessionController:
     def activity(self) -> str:
         """What the agent is doing, in a few words."""
         if not self._prompts:
-            return self.presenter.activity or "ready"
+            return self.transcript.activity or "ready"
         if self.runtime.agent.signal.aborted:
             return "stopping"
-        return "waiting for your answer" if self.requests else self.presenter.activity or "working"
+        return "waiting for your answer" if self.transcript.requests else self.transcript.activity or "working"
 
     @property
     def status(self) -> Status:
         """What the footer shows."""
-        runtime, usage = self.runtime, self._usage
+        runtime, usage = self.runtime, self.transcript.usage
         return Status(
             folder=folder_name(runtime.cwd),
             branch=self._branch,
@@ -157,20 +168,20 @@ class SessionController:
             else:
                 runtime.steer(text, images)
         except AgentcliError as error:
-            self.presenter.failure(error)
+            self.failure(error)
             return False
         return True
 
     def _show_attachment_notices(self) -> None:
         notices = self.runtime.attachments.notices
         while notices:
-            self.presenter.notice(notices.pop(0))
+            self.notice(notices.pop(0))
 
     def stop(self) -> list[str]:
         """Abort the run and the user's shell command. Returns the texts of the queued messages, now removed."""
         self.runtime.abort()
         self.runtime.abort_bash()
-        return [queued_text(message) for message in self.runtime.agent.clear_all_queues()]
+        return self.queue.take_all_back()
 
     def answer(self, id: str, *, allow: bool, remember: str = "once", reason: str | None = None) -> None:
         """Answer a permission request.
@@ -181,70 +192,40 @@ class SessionController:
             remember: `once`, `session` or `always`.
             reason: why it is denied, for the model.
         """
-        self._forget(id)
+        self.transcript.end_request(id)
         self.runtime.answer_permission(id, "allow" if allow else "deny", remember, reason)
 
-    # The queues
+    # The transcript
 
-    @property
-    def waiting(self) -> list[QueuedRow]:
-        """The queued messages, next first."""
-        return [
-            QueuedRow(item.id, kind, queued_text(item.message)) for kind in KINDS for item in self.queue(kind).items
-        ]
+    def notice(self, text: str, hint: str = "") -> None:
+        """Add a notice."""
+        self.transcript.add_notice(NoticeItem(text, hint=hint))
+        self._widget.show()
 
-    def queue(self, kind: QueuedKind) -> PendingMessageQueue:
-        """The agent's queue of a kind."""
-        agent = self.runtime.agent
-        return agent.steering_queue if kind is QueuedKind.STEER else agent.follow_up_queue
+    def failure(self, error: AgentcliError) -> None:
+        """Add an error with its hint."""
+        self.transcript.add_notice(failure_notice(error))
+        self._widget.show()
 
-    def place_of(self, id: str) -> tuple[QueuedKind, int] | None:
-        """The kind of a queued message and its position in that queue; None if it is not queued any more."""
-        for kind in KINDS:
-            ids = [item.id for item in self.queue(kind).items]
-            if id in ids:
-                return kind, ids.index(id)
-        return None
+    def tick(self) -> None:
+        """Update the running times."""
+        self.transcript.tick(time.monotonic())
+        self._widget.show()
 
-    def take_back(self, id: str) -> AgentMessage | None:
-        """Remove a message from its queue; None if it is not queued any more."""
-        place = self.place_of(id)
-        return self.queue(place[0]).remove(id) if place else None
-
-    def move(self, id: str, position: int) -> None:
-        """Move a message to a position in its queue; 0 is next."""
-        if place := self.place_of(id):
-            self.queue(place[0]).move(id, position)
-
-    def switch_kind(self, id: str) -> None:
-        """Move a queued message to the end of the other queue."""
-        if place := self.place_of(id):
-            other = QueuedKind.FOLLOW_UP if place[0] is QueuedKind.STEER else QueuedKind.STEER
-            self.queue(other).enqueue(self.queue(place[0]).remove(id))
-
-    # Events
-
-    def apply(self, batch: EventBatcher.Batch) -> float | None:
-        """Apply a batch to the transcript. Raises the unexpected error with which a prompt has failed.
-
-        Returns:
-            Seconds that a prompt took which has ended; None if none has.
-        """
+    def apply(self, batch: EventBatcher.Batch) -> Applied:
+        """Apply a batch to the transcript. Raises the unexpected error with which a prompt has failed."""
         took: float | None = None
-        self.presenter.apply(batch.events, time.monotonic())
+        now = time.monotonic()
         for event in batch.events:
-            self._usage += usage_of(event) or Usage()
-            match event:
-                case PermissionRequestEvent():
-                    self.requests.append(event)
-                case PermissionEndEvent():
-                    self._forget(event.id)
-                case PromptEnded():
-                    self._end_prompt(event)
-                    took = event.seconds
-                case _:
-                    pass
-        return took
+            if isinstance(event, PromptEnded):
+                took = event.seconds
+                self._end_prompt(event)
+            else:
+                self.transcript.apply(event, now)
+        self._widget.show()
+        applied = Applied(self._has_new_state or took is not None, took)
+        self._has_new_state = False
+        return applied
 
     async def warm_up(self) -> None:
         """Import what the first answer needs (60 ms) and count the session's usage while the user types."""
@@ -259,32 +240,27 @@ class SessionController:
             # With a reader of its own, as it runs in a thread.
             before = await to_thread(_usage_in, storage.path)
             if runtime is self.runtime:
-                self._usage += before
+                self.transcript.usage += before
 
     async def close(self) -> None:
         """End the runtime."""
         self.batcher.close()
         await self.runtime.close()
 
-    def _on_event(self, event: Any, signal: object) -> None:
-        if isinstance(event, SessionMovedEvent):
-            # The messages as they are now: when the event is applied, there may be more.
-            event = HistoryReplaced(list(self.runtime.agent.state.messages))
-        self.batcher(event, signal)
-
-    def _forget(self, id: str) -> None:
-        self.requests = [request for request in self.requests if request.id != id]
+    def _on_change(self, change: Change) -> None:
+        self._has_new_state = self._has_new_state or isinstance(change, QueueChanged | RequestsChanged)
+        self._present(change)
 
     def _prompt_ended(self, runtime: Runtime, task: "asyncio.Task[None]", began: float) -> None:
         if runtime is self.runtime:
             error = None if task.cancelled() else task.exception()
-            self.batcher(PromptEnded(error, time.monotonic() - began), None)
+            self.batcher(PromptEnded(error, time.monotonic() - began))
 
     def _end_prompt(self, ended: PromptEnded) -> None:
         self._prompts -= 1
         self._branch = branch_of(self.runtime.cwd)
         if isinstance(ended.error, AgentcliError):
-            self.presenter.failure(ended.error)
+            self.failure(ended.error)
         elif ended.error is not None:
             raise ended.error
 
@@ -313,11 +289,6 @@ def _prepare(runtime: Runtime) -> None:
         runtime.prepare()
     import_module("markdown_it")
     import_module("pygments.lexers")
-
-
-def queued_text(message: AgentMessage) -> str:
-    """The text of a queued message."""
-    return text_of(message.content) if isinstance(message, UserMessage | CustomMessage) else ""
 
 
 def branch_of(folder: Path) -> str:

@@ -29,6 +29,7 @@ from agentcli.tui.colors.palette import Palette
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.widgets.transcript import Transcript
 from tests.benchmarks.terminal import ROWS, Terminal
+from tests.tui.views import assistant_text
 
 PALETTE = Palette({})
 
@@ -159,7 +160,7 @@ class DesignApp(App[None]):
         while given < 400:
             await asyncio.sleep(0.04)
             due = min(int((time.monotonic() - begun) * 100), 400)
-            item.append(text[given * 4 : due * 4])
+            item.item.append(text[given * 4 : due * 4])
             given = due
             self.grown(item)
 
@@ -171,11 +172,11 @@ class DesignApp(App[None]):
 
     async def measure(self) -> None:
         await self.painted()
-        figures = {"mount": await self.timed(self.add([AssistantText(ANSWER) for _ in range(self.answers)]))}
-        item = AssistantText()
+        figures = {"mount": await self.timed(self.add([assistant_text(ANSWER) for _ in range(self.answers)]))}
+        item = assistant_text()
         await self.add([item])
         figures["stream"] = await self.timed(self.stream(item))
-        figures["append"] = min([await self.timed(self.add([AssistantText(ANSWER)])) for _ in range(5)])
+        figures["append"] = min([await self.timed(self.add([assistant_text(ANSWER)])) for _ in range(5)])
         figures["resize"] = await self.timed(self.resize())
         figures["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         Path(self.output).write_text(json.dumps(figures))

@@ -26,9 +26,9 @@ from agentcli.agent.models import Model
 from agentcli.agent.partial import PartialMessage
 from agentcli.agent.tools import AgentToolResult
 from agentcli.tui.event_batcher import EventBatcher
-from agentcli.tui.transcript_presenter import TranscriptPresenter
 from agentcli.tui.widgets.transcript import Transcript
 from tests.growth.cost import Work, assert_doubles, assert_same
+from tests.tui.views import Conversation
 
 PARTIAL = PartialMessage(Model(id="m", api="scripted", provider="scripted"))
 # A single block that goes on and on is another matter: a paragraph's emphasis may end late, a table's columns grow. It is
@@ -56,12 +56,11 @@ def update(event: Any) -> MessageUpdateEvent:
     return MessageUpdateEvent(PARTIAL, event)
 
 
-def begun(transcript: Transcript, messages: int = 0) -> TranscriptPresenter:
+def begun(transcript: Transcript, messages: int = 0) -> Conversation:
     """A conversation with so many messages in it and an answer that begins."""
-    transcript.clear()
-    conversation = TranscriptPresenter(transcript)
-    conversation.show_history(history(messages))
-    conversation.apply([MessageStartEvent(AssistantMessage([])), update(TextStartEvent(0))], 0.0)
+    conversation = Conversation(transcript)
+    conversation.model.open(history(messages))
+    conversation.apply(MessageStartEvent(AssistantMessage([])), update(TextStartEvent(0)))
     return conversation
 
 
@@ -76,9 +75,9 @@ def history(count: int) -> list[AgentMessage]:
     return messages
 
 
-def painted(conversation: TranscriptPresenter, *events: AgentEvent) -> None:
+def painted(conversation: Conversation, *events: AgentEvent) -> None:
     """Bring the events to the screen, as one batch."""
-    conversation.apply(events, 0.0)
+    conversation.apply(*events)
     transcript = conversation.transcript
     for y in range(transcript.size.height):
         transcript.render_line(y)
@@ -91,7 +90,7 @@ async def test_deltas_that_are_joined():
 
         async def hear() -> None:
             for event in events:
-                bridge(event, None)
+                bridge(event)
             bridge.close()
 
         return hear
@@ -129,11 +128,10 @@ async def test_a_delta_in_a_long_conversation(transcript: Transcript):
 
 async def test_a_conversation_that_is_opened(transcript: Transcript):
     def prepare(messages: int) -> Work:
-        transcript.clear()
-        conversation, shown = TranscriptPresenter(transcript), history(messages)
+        conversation, shown = Conversation(transcript), history(messages)
 
         def show() -> None:
-            conversation.show_history(shown)
+            conversation.model.open(shown)
             painted(conversation)
 
         return show

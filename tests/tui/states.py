@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from agentcli.agent.events import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
 from agentcli.agent.messages import (
+    AgentMessage,
     AssistantMessage,
     BashExecutionMessage,
     BranchSummaryMessage,
@@ -40,7 +41,6 @@ from agentcli.sessions.session import Session
 from agentcli.sessions.storage.memory_storage import InMemorySessionStorage
 from agentcli.tui.app import ChatApp
 from agentcli.tui.items.summary import Summary
-from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.screens.list_screen import ListScreen
 from tests.tui.drive import screen, send, until
 
@@ -101,6 +101,19 @@ def stand_still(app: ChatApp) -> None:
         app._clock.stop()
 
 
+def show_history(app: ChatApp, messages: Sequence[AgentMessage]) -> None:
+    assert app.controller is not None
+    app.controller.transcript.add_messages(messages)
+    app.transcript.show()
+
+
+def apply(app: ChatApp, now: float, *events: Any) -> None:
+    assert app.controller is not None
+    for event in events:
+        app.controller.transcript.apply(event, now)
+    app.transcript.show()
+
+
 async def at_the_start(pilot: Pilot[Any], app: ChatApp) -> None:
     pass
 
@@ -108,13 +121,12 @@ async def at_the_start(pilot: Pilot[Any], app: ChatApp) -> None:
 async def in_conversation(pilot: Pilot[Any], app: ChatApp) -> None:
     assert app.controller is not None
     said = [ThinkingContent("I look at the parser\nand then at the tests"), TextContent(MARKDOWN)]
-    app.controller.presenter.show_history([user_message("why does the parser\nfail?"), answer(*said)])
+    show_history(app, [user_message("why does the parser\nfail?"), answer(*said)])
 
 
 async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
     assert app.controller is not None
     stand_still(app)
-    presenter = app.controller.presenter
     events: list[Any] = []
     calls = [
         ("bash", {"command": "make test"}, result("one\ntwo\nthree"), 2.5),
@@ -124,15 +136,13 @@ async def with_tools(pilot: Pilot[Any], app: ChatApp) -> None:
         ("teleport", {"where": "home"}, result("there is no such tool", is_error=True), 0.0),
     ]
     for number, (name, arguments, ended, seconds) in enumerate(calls):
-        presenter.apply([ToolExecutionStartEvent(str(number), name, arguments)], 0.0)
-        presenter.apply([ToolExecutionEndEvent(str(number), name, ended, ended.is_error)], seconds)
+        apply(app, 0.0, ToolExecutionStartEvent(str(number), name, arguments))
+        apply(app, seconds, ToolExecutionEndEvent(str(number), name, ended, ended.is_error))
     events.append(ToolExecutionStartEvent("x", "bash", {"command": "for i in $(seq 99); do echo $i; sleep 1; done"}))
     growing = "\n".join(str(number) for number in range(1, 13))
     events.append(ToolExecutionUpdateEvent("x", "bash", {}, result(growing)))
-    presenter.apply(events, 0.0)
-    panel = next(item for item in reversed(app.transcript.items) if isinstance(item, ToolPanel))
-    panel.tick(12.0)
-    app.transcript.changed(panel)
+    apply(app, 0.0, *events)
+    app.controller.transcript.tick(12.0)
     app.transcript.show()
 
 
@@ -156,24 +166,24 @@ async def after_failures(pilot: Pilot[Any], app: ChatApp) -> None:
     failed = answer(
         TextContent("half an"), stop_reason=StopReason.ERROR, error_message="no credit left", error_kind="quota"
     )
-    app.controller.presenter.show_history([user_message("hi"), failed])
-    app.controller.presenter.apply([RetryStartEvent(2, 3, 4.0, "the server is busy")], 0.0)
+    show_history(app, [user_message("hi"), failed])
+    apply(app, 0.0, RetryStartEvent(2, 3, 4.0, "the server is busy"))
 
 
 async def with_notes(pilot: Pilot[Any], app: ChatApp) -> None:
     assert app.controller is not None
-    presenter = app.controller.presenter
-    presenter.show_history(
+    show_history(
+        app,
         [
             CompactionSummaryMessage("## Goal\n\n- fix the parser\n- and its tests", 182_345),
             user_message("go on"),
             BranchSummaryMessage("The other way failed.", "e"),
             BashExecutionMessage("make test", "12 passed\n", exit_code=0),
             BashExecutionMessage("false", "", exit_code=1, exclude_from_context=True),
-        ]
+        ],
     )
     changes = [ModelChangedEvent("acme", "large-2", ThinkingLevel.HIGH), SessionInfoChangedEvent("the parser")]
-    presenter.apply([*changes, NoticeEvent("config.toml:3: unknown key")], 0.0)
+    apply(app, 0.0, *changes, NoticeEvent("config.toml:3: unknown key"))
     app.transcript.toggle(next(item for item in app.transcript.items if isinstance(item, Summary)))
 
 
@@ -188,7 +198,7 @@ async def asking(pilot: Pilot[Any], app: ChatApp) -> None:
     assert app.controller is not None
     await in_conversation(pilot, app)
     edits = [{"old_text": "return line.split('=')", "new_text": "return line.partition('=')[::2]\n# [b]both[/] sides"}]
-    app.controller.requests = [
+    app.controller.transcript.requests = [
         PermissionRequestEvent(
             id=f"p{number}",
             tool_call_id="c",

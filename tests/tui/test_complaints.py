@@ -25,9 +25,7 @@ from textual.screen import Screen
 from agentcli.config.settings import ProviderSettings, Settings
 from agentcli.runtime.options import RuntimeOptions
 from agentcli.tui.app import ChatApp
-from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.item import Fold
-from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.terminal.background import BackgroundReported
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.transcript import Transcript
@@ -38,6 +36,7 @@ from tests.tui.pty_app import PtyApp
 from tests.tui.states import options
 from tests.tui.test_themes import contrast
 from tests.tui.test_transcript import CountingItem
+from tests.tui.views import assistant_text, thinking
 
 WORDS = " ".join(f"word{number}" for number in range(150))
 """Fewer rows than the smallest transcript here."""
@@ -155,7 +154,7 @@ async def test_the_view_jumps_while_one_reads_back_and_output_arrives(make_app: 
     wait = [{"tool": "bash", "arguments": {"command": "until [ -e go ]; do sleep 0.05; done"}}]
     async with make_app(wait, [{"text": "\n\n".join(WORDS.split()), "chunk": 30, "delay": 0.005}]).run_test() as pilot:
         app = await ready(pilot)
-        app.transcript.append([AssistantText(f"said before, {number}") for number in range(50)])
+        app.transcript.append([assistant_text(f"said before, {number}") for number in range(50)])
         app.transcript.show()
         await send(pilot, "go")
         await until(pilot, lambda: "● bash" in screen(pilot))
@@ -201,7 +200,7 @@ async def test_a_new_width_takes_seconds_or_leaves_garbage(make_app: MakeApp) ->
     async with make_app().run_test(size=(80, 24)) as pilot:
         items = await long_conversation(pilot)
         app = await ready(pilot)
-        app.transcript.append([AssistantText(WORDS)])
+        app.transcript.append([assistant_text(WORDS)])
         app.transcript.show()
         await pilot.pause()
         shown, before = screen(pilot), laid_out(items)
@@ -323,7 +322,7 @@ async def test_showing_what_the_model_thought_is_slow(make_app: MakeApp) -> None
     async with make_app().run_test(size=(80, 24)) as pilot:
         app = await ready(pilot)
         items = await long_conversation(pilot)
-        app.transcript.append([Thinking("one\ntwo\nthree") for _ in range(3)])
+        app.transcript.append([thinking("one\ntwo\nthree") for _ in range(3)])
         app.transcript.show()
         await pilot.pause()
         before = laid_out(items)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentcli.config.settings import RetrySettings
-from agentcli.tui.items.tool_panel import CallState, ToolPanel
+from agentcli.transcript.items import CallState, ToolItem
 from tests.tui.conftest import MakeApp
 from tests.tui.drive import idle, ready, screen, send, transcript, until
 
@@ -54,7 +54,7 @@ async def test_a_command_shows_its_output_while_it_runs_and_then_its_end(make_ap
         await idle(pilot)
         shown = screen(pilot)
         assert "✓ bash" in shown and "line 20" in shown and "earlier lines" in shown and "line 5\n" not in shown
-        panel = next(item for item in app.transcript.items if isinstance(item, ToolPanel))
+        panel = next(item for item in app.controller.transcript.items if isinstance(item, ToolItem))
         assert panel.seconds is not None and panel.seconds >= 1.5
 
 
@@ -95,10 +95,10 @@ async def test_calls_of_one_message_have_their_own_state_and_result(make_app: Ma
     async with make_app(calls, [{"text": "done"}]).run_test(size=(80, 40)) as pilot:
         app = await ready(pilot)
         await send(pilot, "all")
-        panels: list[ToolPanel] = []
+        panels: list[ToolItem] = []
 
         def states() -> list[CallState]:
-            panels[:] = [item for item in app.transcript.items if isinstance(item, ToolPanel)]
+            panels[:] = [item for item in app.controller.transcript.items if isinstance(item, ToolItem)]
             return [panel.state for panel in panels]
 
         await until(pilot, lambda: states() == [CallState.DONE, CallState.FAILED, CallState.RUNNING])

@@ -32,7 +32,7 @@ async def batches_of(events: list[Any]) -> list[list[Any]]:
 
     batcher = EventBatcher(post)
     for event in events:
-        batcher(event, None)
+        batcher(event)
     await asyncio.sleep(0.3)
     return posted
 
@@ -56,10 +56,10 @@ async def test_only_the_last_output_of_a_call_counts() -> None:
 async def test_the_next_batch_waits_for_the_screen() -> None:
     posted: list[list[Any]] = []
     batcher = EventBatcher(lambda message: posted.append(message.events))
-    batcher(text("a"), None)
+    batcher(text("a"))
     await asyncio.sleep(0.01)
     for delta in "bcd":
-        batcher(text(delta), None)
+        batcher(text(delta))
         await asyncio.sleep(0.03)
     assert posted == [[text("a")]]
     batcher.done()
@@ -70,7 +70,7 @@ async def test_the_next_batch_waits_for_the_screen() -> None:
 async def test_a_closed_batcher_posts_nothing() -> None:
     posted: list[Any] = []
     batcher = EventBatcher(posted.append)
-    batcher(text("a"), None)
+    batcher(text("a"))
     batcher.close()
     await asyncio.sleep(0.1)
     assert posted == []

@@ -6,18 +6,17 @@ from textual.pilot import Pilot
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.assistant_text import AssistantText
 from agentcli.tui.items.item import Fold, Foldable
-from agentcli.tui.items.notice import Notice
-from agentcli.tui.items.thinking import Thinking
 from agentcli.tui.items.tool_panel import ToolPanel
 from agentcli.tui.items.user_text import UserText
 from agentcli.tui.painting.rows import Row, row
 from agentcli.tui.widgets.transcript import Transcript
 from tests.tui.test_transcript import FakeApp, add, shown, view
+from tests.tui.views import assistant_text, notice, thinking, tool_panel, user_text
 
 
 def panel(name: str, lines: int) -> ToolPanel:
-    made = ToolPanel("grep", {"pattern": name})
-    made.finish("\n".join(f"{name} {number}" for number in range(lines)), None, is_error=False)
+    made = tool_panel("grep", {"pattern": name})
+    made.item.finish("\n".join(f"{name} {number}" for number in range(lines)), None, is_error=False)
     return made
 
 
@@ -27,14 +26,14 @@ def line_of(pilot: Pilot[None], text: str) -> int:
 
 async def test_all_of_a_kind_unfold_and_fold_together_and_so_do_those_to_come() -> None:
     async with FakeApp().run_test(size=(60, 60)) as pilot:
-        add(pilot, Thinking("one\ntwo"), panel("a", 13), panel("b", 12))
+        add(pilot, thinking("one\ntwo"), panel("a", 13), panel("b", 12))
         await pilot.pause()
         assert "thought: one (+1 lines)" in shown(pilot)[0] and "… 3 more lines" in "".join(shown(pilot))
         view(pilot).unfold(Fold.TOOLS, True)
         await pilot.pause()
         assert "│ a 12" in "".join(shown(pilot)) and "(+1 lines)" in shown(pilot)[0]
         view(pilot).unfold(Fold.THINKING, True)
-        add(pilot, Thinking("three\nfour"), panel("c", 12))
+        add(pilot, thinking("three\nfour"), panel("c", 12))
         await pilot.pause()
         text = "\n".join(shown(pilot))
         assert "│ two" in text and "│ four" in text and "│ c 11" in text
@@ -47,7 +46,7 @@ async def test_all_of_a_kind_unfold_and_fold_together_and_so_do_those_to_come() 
 
 async def test_at_the_end_unfolding_stays_at_the_end() -> None:
     async with FakeApp().run_test(size=(60, 12)) as pilot:
-        add(pilot, *(panel(str(number), 20) for number in range(20)), AssistantText("the end"))
+        add(pilot, *(panel(str(number), 20) for number in range(20)), assistant_text("the end"))
         await pilot.pause()
         for on in (True, False):
             view(pilot).unfold(Fold.TOOLS, on)
@@ -58,7 +57,9 @@ async def test_at_the_end_unfolding_stays_at_the_end() -> None:
 @pytest.mark.parametrize("top", range(30, 50, 3))
 async def test_what_is_read_stays_in_its_place_when_all_is_unfolded(top: int) -> None:
     async with FakeApp().run_test(size=(60, 12)) as pilot:
-        items = [item for n in range(40) for item in (panel(f"p{n}", 30), Thinking(f"t{n}\nx"), AssistantText(f"A{n}"))]
+        items = [
+            item for n in range(40) for item in (panel(f"p{n}", 30), thinking(f"t{n}\nx"), assistant_text(f"A{n}"))
+        ]
         add(pilot, *items)
         view(pilot).scroll_to(y=top, animate=False)
         await pilot.pause()
@@ -74,7 +75,7 @@ async def test_what_is_read_stays_in_its_place_when_all_is_unfolded(top: int) ->
 
 async def test_folded_within_a_long_output_its_title_is_in_view() -> None:
     async with FakeApp().run_test(size=(60, 12)) as pilot:
-        add(pilot, panel("a", 500), *(Notice(f"notice {number}") for number in range(50)))
+        add(pilot, panel("a", 500), *(notice(f"notice {number}") for number in range(50)))
         view(pilot).unfold(Fold.TOOLS, True)
         view(pilot).scroll_to(y=300, animate=False)
         await pilot.pause()
@@ -113,12 +114,12 @@ async def test_a_click_elsewhere_and_a_drag_over_a_title_fold_nothing() -> None:
 async def test_hidden_thinking_is_shown_while_it_comes_and_when_it_is_unfolded() -> None:
     async with FakeApp().run_test(size=(60, 20)) as pilot:
         view(pilot).hide_thinking = True
-        item = Thinking()
-        item.append("deep\nthoughts")
-        add(pilot, item, AssistantText("answer"))
+        item = thinking()
+        item.item.append("deep\nthoughts")
+        add(pilot, item, assistant_text("answer"))
         await pilot.pause()
         assert "thinking … thoughts" in shown(pilot)[0]
-        item.finish()
+        item.item.finish()
         view(pilot).changed(item)
         view(pilot).show()
         await pilot.pause()
@@ -130,14 +131,14 @@ async def test_hidden_thinking_is_shown_while_it_comes_and_when_it_is_unfolded()
 
 async def test_unfolded_thinking_grows_as_it_would_be_laid_out_at_once() -> None:
     text = "\n\nfirst line of some words\nsecond\x1b[31m red\x1b[0m [b]x[/]\n\n  indented and rather long so that it wraps\nlast"
-    growing, whole = Thinking(), Thinking(text)
+    growing, whole = thinking(), thinking(text)
     growing.expanded = whole.expanded = True
     palette = Palette({})
     for start in range(0, len(text), 7):
-        growing.append(text[start : start + 7])
+        growing.item.append(text[start : start + 7])
         growing.rows(30, palette)
     assert growing.rows(30, palette)[1:] == whole.rows(30, palette)[1:]
-    growing.finish()
+    growing.item.finish()
     assert growing.rows(30, palette) == whole.rows(30, palette)
 
 
@@ -177,8 +178,8 @@ def prompts(count: int) -> list[UserText | AssistantText]:
         item
         for number in range(count)
         for item in (
-            UserText(f"prompt {number}"),
-            AssistantText(f"answer {number}\n\n" + "- more\n" * (number % 7 * 3)),
+            user_text(f"prompt {number}"),
+            assistant_text(f"answer {number}\n\n" + "- more\n" * (number % 7 * 3)),
         )
     ]
 
@@ -209,7 +210,7 @@ async def test_without_prompts_there_are_the_ends_to_go_to() -> None:
         view(pilot).to_prompt(-1)
         view(pilot).to_prompt(1)
         view(pilot).unfold(Fold.TOOLS, True)
-        add(pilot, *(Notice(f"notice {number}") for number in range(50)))
+        add(pilot, *(notice(f"notice {number}") for number in range(50)))
         await pilot.pause()
         view(pilot).to_prompt(-1)
         await pilot.pause()

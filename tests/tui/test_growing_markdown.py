@@ -35,28 +35,23 @@ def test_every_prefix_looks_as_it_would_at_once(document: tuple[str, list[str]],
     growing = GrowingMarkdown()
     so_far = ""
     for piece in pieces:
-        growing.append(piece)
         so_far += piece
-        assert plain(growing.rows(width, PALETTE)) == plain(markdown_rows(so_far, width, PALETTE))
-    assert growing.text == so_far
+        assert plain(growing.rows(so_far, width, PALETTE)) == plain(markdown_rows(so_far, width, PALETTE))
 
 
 def test_another_width_lays_out_everything_again() -> None:
     growing = GrowingMarkdown()
-    growing.append("- one two three\n- four\n\nlast words here")
-    growing.rows(40, PALETTE)
-    assert plain(growing.rows(9, PALETTE)) == plain(markdown_rows(growing.text, 9, PALETTE))
+    text = "- one two three\n- four\n\nlast words here"
+    growing.rows(text, 40, PALETTE)
+    assert plain(growing.rows(text, 9, PALETTE)) == plain(markdown_rows(text, 9, PALETTE))
 
 
 def test_code_is_coloured_once_it_is_closed() -> None:
     growing = GrowingMarkdown()
-    growing.append("```python\nreturn 1")
-    assert tones(growing) == {PALETTE[Tone.BLOCK]}
-    growing.append("\n``")
-    assert tones(growing) == {PALETTE[Tone.BLOCK]}
-    growing.append("`")
-    assert PALETTE[Tone.KEYWORD] in tones(growing)
+    assert tones(growing, "```python\nreturn 1") == {PALETTE[Tone.BLOCK]}
+    assert tones(growing, "```python\nreturn 1\n``") == {PALETTE[Tone.BLOCK]}
+    assert PALETTE[Tone.KEYWORD] in tones(growing, "```python\nreturn 1\n```")
 
 
-def tones(growing: GrowingMarkdown) -> set[object]:
-    return {segment.style for row in growing.rows(40, PALETTE) for segment in row}
+def tones(growing: GrowingMarkdown, text: str) -> set[object]:
+    return {segment.style for row in growing.rows(text, 40, PALETTE) for segment in row}

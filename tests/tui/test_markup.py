@@ -9,24 +9,20 @@ from textual.pilot import Pilot
 
 from agentcli.agent.messages import BashExecutionMessage
 from agentcli.config.settings import Notify
-from agentcli.tui.items.assistant_text import AssistantText
-from agentcli.tui.items.history import history_items
-from agentcli.tui.items.item import Fold, Item
-from agentcli.tui.items.notice import Notice, NoticeKind
-from agentcli.tui.items.summary import Summary
-from agentcli.tui.items.thinking import Thinking
-from agentcli.tui.items.tool_panel import ToolPanel
-from agentcli.tui.items.user_text import UserText
+from agentcli.transcript.items import NoticeKind
+from agentcli.transcript.queue import QueuedKind, QueuedText
+from agentcli.tui.items.item import Fold, ItemView
 from agentcli.tui.painting.clean import clean
 from agentcli.tui.status import Status
 from agentcli.tui.terminal.notifier import TerminalNotifier
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.footer import Footer
-from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
+from agentcli.tui.widgets.queue_bar import QueueBar
 from agentcli.tui.widgets.transcript import Transcript
 from tests.tui.conftest import MakeApp, escapes, markup_lines
 from tests.tui.drive import idle, ready, screen, send, until
 from tests.tui.screen_app import KEYMAP
+from tests.tui.views import assistant_text, finished, notice, summary, thinking, user_text, views_of
 
 LINES = markup_lines()
 
@@ -39,37 +35,30 @@ class FakeApp(App[None]):
         yield Footer()
 
 
-def finished(name: str, arguments: dict[str, Any], text: str, is_error: bool, details: Any = None) -> ToolPanel:
-    panel = ToolPanel(name)
-    panel.set_arguments(arguments)
-    panel.finish(text, details, is_error)
-    return panel
-
-
 ITEMS = {
-    "prompt": UserText,
-    "code": lambda line: AssistantText(f"```\n{line}\n```"),
-    "heading": lambda line: AssistantText(f"# `` {line} ``"),
-    "thinking": Thinking,
-    "notice": Notice,
-    "error": lambda line: Notice("failed", NoticeKind.ERROR, line),
-    "tool name": lambda line: finished(line, {}, "", False),
-    "argument": lambda line: finished("teleport", {"where": line}, "", False),
-    "command": lambda line: finished("bash", {"command": line}, "", False),
-    "path": lambda line: finished("write", {"path": line}, "", False),
-    "output": lambda line: finished("bash", {"command": "x"}, line, False),
-    "failure": lambda line: finished("bash", {"command": "x"}, line, True),
-    "unfolded thinking": lambda line: Thinking(line),
-    "unfolded argument": lambda line: finished("teleport", {"where": line}, "", False),
-    "new file": lambda line: finished("write", {"path": "x", "content": line}, "", False),
-    "edit": lambda line: finished("edit", {"path": "x", "edits": [{"old_text": line}]}, "", False),
-    "diff": lambda line: finished("edit", {"path": "x"}, "", False, {"diff": f"-1 {line}"}),
-    "summary of a call": lambda line: finished("find", {"pattern": "x"}, line, False),
-    "user's command": lambda line: history_items([BashExecutionMessage(line, "")])[0][0],
-    "user's output": lambda line: history_items([BashExecutionMessage("x", line)])[0][0],
-    "summary": lambda line: Summary("summarised", line),
-    "unfolded summary": lambda line: Summary("summarised", f"```\n{line}\n```"),
-    "title of a summary": lambda line: Summary(line, ""),
+    "prompt": user_text,
+    "code": lambda line: assistant_text(f"```\n{line}\n```"),
+    "heading": lambda line: assistant_text(f"# `` {line} ``"),
+    "thinking": thinking,
+    "notice": notice,
+    "error": lambda line: notice("failed", NoticeKind.ERROR, line),
+    "tool name": lambda line: finished(line, {}, ""),
+    "argument": lambda line: finished("teleport", {"where": line}, ""),
+    "command": lambda line: finished("bash", {"command": line}, ""),
+    "path": lambda line: finished("write", {"path": line}, ""),
+    "output": lambda line: finished("bash", {"command": "x"}, line),
+    "failure": lambda line: finished("bash", {"command": "x"}, line, is_error=True),
+    "unfolded thinking": lambda line: thinking(line),
+    "unfolded argument": lambda line: finished("teleport", {"where": line}, ""),
+    "new file": lambda line: finished("write", {"path": "x", "content": line}, ""),
+    "edit": lambda line: finished("edit", {"path": "x", "edits": [{"old_text": line}]}, ""),
+    "diff": lambda line: finished("edit", {"path": "x"}, "", {"diff": f"-1 {line}"}),
+    "summary of a call": lambda line: finished("find", {"pattern": "x"}, line),
+    "user's command": lambda line: views_of([BashExecutionMessage(line, "")])[0],
+    "user's output": lambda line: views_of([BashExecutionMessage("x", line)])[0],
+    "summary": lambda line: summary("summarised", line),
+    "unfolded summary": lambda line: summary("summarised", f"```\n{line}\n```"),
+    "title of a summary": lambda line: summary(line, ""),
 }
 
 
@@ -90,7 +79,7 @@ async def test_every_line_is_shown_as_it_is(surface: str) -> None:
         for fold in Fold:
             transcript.unfold(fold, surface.startswith("unfolded"))
         for line in LINES:
-            item: Item = ITEMS[surface](line)
+            item: ItemView = ITEMS[surface](line)
             transcript.append([item])
             transcript.show()
             await pilot.pause()
@@ -102,7 +91,7 @@ async def test_prose_is_shown_but_for_what_markdown_takes() -> None:
     async with FakeApp().run_test(size=(120, 40)) as pilot:
         transcript = pilot.app.query_one(Transcript)
         for line in LINES:
-            transcript.append([AssistantText(line)])
+            transcript.append([assistant_text(line)])
             transcript.show()
             await pilot.pause()
             assert visible(taken.get(line, line)) in flat(screen(pilot)), line
@@ -112,7 +101,7 @@ async def test_the_draft_the_queue_and_the_footer_show_it_as_it_is() -> None:
     async with FakeApp().run_test(size=(160, 40)) as pilot:
         for line in LINES:
             pilot.app.query_one(Editor).put(line)
-            pilot.app.query_one(QueueBar).show([QueuedRow("q", QueuedKind.STEER, line)])
+            pilot.app.query_one(QueueBar).show([QueuedText("q", QueuedKind.STEER, line)])
             pilot.app.query_one(Footer).show(Status(folder=line, branch=line, session=line, model=line, activity=line))
             await pilot.pause()
             shown = flat(screen(pilot))
@@ -197,7 +186,7 @@ async def test_sequences_in_every_surface_are_gone(make_app: MakeApp) -> None:
             await pilot.pause()
             await shows_no_control(pilot)
         pilot.app.query_one(Editor).put(payload)
-        pilot.app.query_one(QueueBar).show([QueuedRow("q", QueuedKind.STEER, payload)])
+        pilot.app.query_one(QueueBar).show([QueuedText("q", QueuedKind.STEER, payload)])
         pilot.app.query_one(Footer).show(Status(folder=payload, branch=payload, model=payload, activity=payload))
         await pilot.pause()
         await shows_no_control(pilot)

@@ -43,7 +43,7 @@ async def test_what_the_session_before_has_still_to_show_is_not_shown_in_the_nex
         left = app.controller.batcher
         app.act("new")
         await until(pilot, lambda: app.controller is not None and app.controller.batcher is not left)
-        left(NoticeEvent("of the one before"), None)
+        left(NoticeEvent("of the one before"))
         await pilot.pause(0.2)
         assert "of the one before" not in transcript(app)
 

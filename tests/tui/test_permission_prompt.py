@@ -230,7 +230,7 @@ async def test_requests_that_come_together_are_shown_one_at_a_time(make_app: Mak
     async with make_app().run_test(size=(80, 24)) as pilot:
         app = await ready(pilot)
         assert app.controller is not None
-        app.controller.requests = [
+        app.controller.transcript.requests = [
             request("bash", {"command": f"echo {name}"}, id=name) for name in ("one", "two", "three")
         ]
         app.show_state()
@@ -239,7 +239,7 @@ async def test_requests_that_come_together_are_shown_one_at_a_time(make_app: Mak
             "echo one" in screen(pilot) and "echo two" not in screen(pilot) and "(2 more after this)" in screen(pilot)
         )
         await pilot.press("y", "y")
-        assert [each.id for each in app.controller.requests] == ["two", "three"] and app.editor.text == "y"
+        assert [each.id for each in app.controller.transcript.requests] == ["two", "three"] and app.editor.text == "y"
 
 
 @pytest.mark.usefixtures("brisk")

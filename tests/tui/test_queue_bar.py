@@ -5,10 +5,11 @@ from textual.events import MouseScrollDown
 from textual.message import Message
 from textual.pilot import Pilot
 
+from agentcli.transcript.queue import QueuedKind, QueuedText
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.commands.table import ACTIONS
 from agentcli.tui.painting.clean import clean
-from agentcli.tui.widgets.queue_bar import QueueBar, QueuedKind, QueuedRow
+from agentcli.tui.widgets.queue_bar import QueueBar
 from tests.tui.conftest import escapes, markup_lines
 from tests.tui.drive import screen
 from tests.tui.screen_app import KEYMAP
@@ -47,9 +48,9 @@ class FakeApp(App[None]):
         self.note(message)
 
 
-def rows(steering: int = 2, follow_ups: int = 2) -> list[QueuedRow]:
+def rows(steering: int = 2, follow_ups: int = 2) -> list[QueuedText]:
     kinds = [STEER] * steering + [FOLLOW_UP] * follow_ups
-    return [QueuedRow(f"q{number}", kind, f"text {number}") for number, kind in enumerate(kinds)]
+    return [QueuedText(f"q{number}", kind, f"text {number}") for number, kind in enumerate(kinds)]
 
 
 def bar(pilot: Pilot[None]) -> QueueBar:
@@ -66,7 +67,7 @@ def highlighted(pilot: Pilot[None]) -> str | None:
     return row.id if row else None
 
 
-async def show(pilot: Pilot[None], waiting: list[QueuedRow], focus: bool = True) -> None:
+async def show(pilot: Pilot[None], waiting: list[QueuedText], focus: bool = True) -> None:
     bar(pilot).show(waiting)
     await pilot.pause()
     if focus:
@@ -113,7 +114,7 @@ async def test_one_is_moved_among_its_kind_only() -> None:
 
 async def test_what_was_sent_before_the_start_has_one_kind() -> None:
     async with FakeApp().run_test() as pilot:
-        await show(pilot, [QueuedRow("e", QueuedKind.EARLY, "soon")])
+        await show(pilot, [QueuedText("e", QueuedKind.EARLY, "soon")])
         await pilot.press("tab")
         assert asked(pilot) == [] and "at the start: soon" in screen(pilot)
 
@@ -126,7 +127,7 @@ async def test_the_highlight_stays_with_its_message_wherever_that_goes() -> None
         await show(pilot, [second, first, third, fourth])
         assert highlighted(pilot) == "q1"
         await pilot.press("tab")
-        again = QueuedRow("q9", FOLLOW_UP, second.text)
+        again = QueuedText("q9", FOLLOW_UP, second.text)
         await show(pilot, [first, third, fourth, again])
         assert highlighted(pilot) == "q9"
 
@@ -188,8 +189,8 @@ async def test_every_size_has_room_for_the_highlighted_one() -> None:
 async def test_nothing_in_it_is_markup_or_reaches_the_terminal() -> None:
     async with FakeApp().run_test(size=(120, 40)) as pilot:
         for line in markup_lines():
-            await show(pilot, [QueuedRow("q", STEER, line)])
+            await show(pilot, [QueuedText("q", STEER, line)])
             assert "".join(clean(line).split())[:30] in "".join(screen(pilot).split())
-        await show(pilot, [QueuedRow("q", STEER, escapes())])
+        await show(pilot, [QueuedText("q", STEER, escapes())])
         shown = screen(pilot).replace("\n", "")
         assert not [character for character in shown if ord(character) < 32 or 127 <= ord(character) < 160]

@@ -19,10 +19,10 @@ from agentcli.tui.colors import themes
 from agentcli.tui.colors.current_theme import CSS, CurrentTheme, without_color
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.colors.themes import Theme
-from agentcli.tui.items.user_text import UserText
 from agentcli.tui.terminal.background import background_by_environment
 from agentcli.tui.widgets.editor import Editor
 from agentcli.tui.widgets.transcript import Transcript
+from tests.tui.views import user_text
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = {path.stem: path for path in (ROOT / "themes").glob("*.toml")}
@@ -432,7 +432,7 @@ async def test_without_colour_marks_are_attributes(monkeypatch: pytest.MonkeyPat
         app = pilot.app
         view, editor = app.query_one(Transcript), app.query_one(Editor)
         view.set_palette(Palette(app.get_css_variables()))
-        view.append([UserText("said by me")])
+        view.append([user_text("said by me")])
         view.show()
         editor.focus()
         await pilot.pause()
@@ -454,7 +454,7 @@ async def test_on_the_terminals_own_background_no_other_is_painted() -> None:
     async with FakeChatApp("transparent").run_test() as pilot:
         view = pilot.app.query_one(Transcript)
         view.set_palette(Palette(pilot.app.get_css_variables()))
-        view.append([UserText("said by me")])
+        view.append([user_text("said by me")])
         view.show()
         await pilot.pause()
         painted = _painted(pilot.app)

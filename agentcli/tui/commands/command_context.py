@@ -61,7 +61,7 @@ class CommandContext:
     def notify(self, *lines: str) -> None:
         """Add notices to the transcript, where they can be read later too."""
         for line in lines:
-            self.controller.presenter.notice(line)
+            self.controller.notice(line)
 
     def flash(self, text: str) -> None:
         """Show a text in the footer for a few seconds."""

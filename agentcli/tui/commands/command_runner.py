@@ -20,16 +20,16 @@ class CommandRunner:
 
     async def run(self, command: Command, argument: str = "") -> None:
         """Run a command in the present task. Errors are shown in the transcript, and do not end the app."""
-        presenter = self._context.controller.presenter
+        controller = self._context.controller
         try:
             await command.load()(self._context, argument)
         except AgentcliError as error:
-            presenter.failure(error)
+            controller.failure(error)
         except Exception as error:
             # A screen that breaks is no reason to end what the agent does.
             where = traceback.extract_tb(error.__traceback__)[-1]
             problem = f"{command.name} broke: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-            presenter.failure(AgentcliError(problem, hint="nothing is lost; please report it"))
+            controller.failure(AgentcliError(problem, hint="nothing is lost; please report it"))
         self._context.app.show_state()
 
     def handle(self, text: str) -> bool:
@@ -56,6 +56,6 @@ class CommandRunner:
         try:
             await self._context.runtime.bash(call.command, exclude_from_context=call.exclude_from_context)
         except AgentcliError as error:
-            self._context.controller.presenter.failure(error)
+            self._context.controller.failure(error)
             self._context.app.prepend_to_draft([text])
         self._context.app.show_state()

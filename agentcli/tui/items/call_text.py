@@ -4,9 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
-
 from agentcli.tools.edit.edit import prepare_edit_arguments
+from agentcli.transcript.items import ToolItem
 from agentcli.tui.colors.palette import Tone
 from agentcli.tui.items.changes import Line, edits_of, first_lines, marked, new_lines
 from agentcli.tui.painting.clean import clean, one_line
@@ -14,28 +13,10 @@ from agentcli.tui.painting.clean import clean, one_line
 COMMAND_LINES = 6
 ARGUMENTS = 8
 """Lines of a command, and arguments of other tools, that are shown of a folded call."""
-_QUIET = {"read", "ls", "find"}
 _KNOWN = {"bash", "read", "write", "edit", "grep", "find", "ls"}
 
 
-class Call(Struct, frozen=True):
-    """A tool call as it is shown."""
-
-    name: str
-    arguments: Mapping[str, Any]
-
-    @property
-    def is_command(self) -> bool:
-        """Whether the end of its output matters most."""
-        return self.name == "bash"
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether its result needs no more than a line when all is well."""
-        return self.name in _QUIET
-
-
-def title(call: Call, expanded: bool = False) -> str:
+def title(call: ToolItem, expanded: bool = False) -> str:
     """The title after the tool's name."""
     arguments = call.arguments
     match call.name:
@@ -56,7 +37,7 @@ def title(call: Call, expanded: bool = False) -> str:
             return ""
 
 
-def asked_lines(call: Call, expanded: bool = False) -> list[Line]:
+def asked_lines(call: ToolItem, expanded: bool = False) -> list[Line]:
     """Arguments that the title does not show: a file's new text, the edits, the arguments of other tools."""
     arguments = call.arguments
     match call.name:

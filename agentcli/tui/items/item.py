@@ -1,4 +1,4 @@
-"""What the transcript needs of an item, and of one that can be folded."""
+"""What the transcript needs of the view of an item, and of one that can be folded."""
 
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -7,8 +7,8 @@ from agentcli.tui.colors.palette import Palette
 from agentcli.tui.painting.rows import Row
 
 
-class Item(Protocol):
-    """A part of the transcript."""
+class ItemView(Protocol):
+    """The rows of an item of the transcript."""
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         """The item at this width, in cells. Called again only after `Transcript.changed`."""

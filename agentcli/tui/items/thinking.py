@@ -1,5 +1,6 @@
 """The model's thinking, folded to one row."""
 
+from agentcli.transcript.items import ThinkingItem
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import Fold, Foldable, guess_rows
 from agentcli.tui.painting.clean import one_line
@@ -14,57 +15,38 @@ class Thinking(Foldable):
 
     fold = Fold.THINKING
 
-    def __init__(self, text: str = "", redacted: bool = False) -> None:
+    def __init__(self, item: ThinkingItem) -> None:
         super().__init__()
-        self._pieces = [text]
-        self._growing = False
-        self.redacted = redacted
+        self.item = item
         self._layout: tuple[int, Palette] | None = None
         self._settled: list[Row] = []
         """Rows of the whole lines, when it is unfolded."""
         self._settled_chars = 0
 
-    @property
-    def text(self) -> str:
-        """The text."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0]
-
-    def append(self, delta: str) -> None:
-        """Add a delta."""
-        self._pieces.append(delta)
-        self._growing = True
-
-    def finish(self) -> None:
-        """Note that the text is complete."""
-        self._growing = False
-        self._layout, self._settled = None, []
-
     def rows(self, width: int, palette: Palette) -> list[Row]:
         """The rows for a width in cells."""
-        text = self.text
-        if self.expanded and not self.redacted and text.strip():
+        text = self.item.text
+        if self.expanded and not self.item.redacted and text.strip():
             return [self._head("", "", width, palette), *self._whole(text, width, palette)]
-        if self.hidden and not self._growing:
+        if self.hidden and not self.item.is_growing:
             return []
-        if self._growing:
+        if self.item.is_growing:
             return [self._head(text.rstrip().rpartition("\n")[2], "", width, palette)]
         lines = [line for line in text.splitlines() if line.strip()]
-        if self.redacted or not lines:
-            return [self._head("withheld by the provider", "", width, palette)] if self.redacted else []
+        if self.item.redacted or not lines:
+            return [self._head("withheld by the provider", "", width, palette)] if self.item.redacted else []
         more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
         return [self._head(lines[0], more, width, palette)]
 
     def guess(self, width: int) -> int:
         """The estimated number of rows."""
         if self.expanded:
-            return 1 + guess_rows(self.text, width)
+            return 1 + guess_rows(self.item.text, width)
         return 0 if self.hidden else 1
 
     def _head(self, line: str, more: str, width: int, palette: Palette) -> Row:
         style, dim = palette[Tone.THINKING], palette[Tone.DIM]
-        head = "thinking … " if self._growing else "thought: "
+        head = "thinking … " if self.item.is_growing else "thought: "
         room = max(width - len(head) - len(more) - 2, 1)
         return row([("∴ ", dim), (head, dim), (one_line(line, room), style), (more, dim)], width)
 
@@ -78,7 +60,7 @@ class Thinking(Foldable):
             self._settled_chars = settled
         rest = text[settled:]
         rows = self._settled + (self._wrapped(rest, width, palette) if rest.strip() else [])
-        if not self._growing:
+        if not self.item.is_growing:
             self._layout, self._settled = None, []
         return rows
 

@@ -1,15 +1,11 @@
 """A tool call: its name and arguments, state, duration and result."""
 
-from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any
-
-from agentcli.agent.messages import BashExecutionMessage
+from agentcli.transcript.items import CallState, CommandItem, ToolItem, detail
 from agentcli.tui.colors.palette import Palette, Tone
-from agentcli.tui.items.call_text import Call, asked_lines, title
+from agentcli.tui.items.call_text import asked_lines, title
 from agentcli.tui.items.changes import Line, diff_lines, first_lines
 from agentcli.tui.items.item import Foldable
-from agentcli.tui.items.result import detail, ending, summary
+from agentcli.tui.items.result import ending, summary
 from agentcli.tui.painting.clean import one_line
 from agentcli.tui.painting.rows import Row, Run, wrapped
 
@@ -19,108 +15,50 @@ RESULT_LINES = 10
 CHANGED_LINES = 30
 """Lines of a diff or a new file."""
 UNFOLDED_LINES = 2_000
+_QUIET = {"read", "ls", "find"}
 SHOWN_SECONDS = 0.1
 """The duration of shorter calls is not shown."""
 _LINE_CHARS = 2_000
 """Characters of one line that are laid out at most."""
 
 
-class CallState(StrEnum):
-    """How far a call is."""
-
-    WRITING = "writing"
-    """The model writes its arguments."""
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-
-
 _MARKS = {
     CallState.WRITING: ("○", Tone.DIM),
     CallState.WAITING: ("○", Tone.DIM),
+    CallState.ASKING: ("●", Tone.RUNNING),
     CallState.RUNNING: ("●", Tone.RUNNING),
     CallState.DONE: ("✓", Tone.OK),
     CallState.FAILED: ("✗", Tone.ERROR),
+    CallState.CANCELLED: ("✗", Tone.ERROR),
 }
 
 
 class ToolPanel(Foldable):
-    """A tool call.
+    """A tool call, or a shell command of the user."""
 
-    Args:
-        name: of the tool.
-        arguments: of the call, as far as they are known.
-        label: shown in place of the name.
-        note: shown after the title.
-    """
-
-    def __init__(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, label: str = "", note: str = ""
-    ) -> None:
+    def __init__(self, item: ToolItem) -> None:
         super().__init__()
-        self.call = Call(name, arguments or {})
-        self.label = label or name
-        self.note = note
-        self.state = CallState.WRITING
-        self.text = ""
-        """The output, as the model reads it."""
-        self.details: Any = None
-        self.written = 0
-        """Characters of the arguments received so far."""
-        self._started: float | None = None
-        self.seconds: float | None = None
+        self.item = item
+        self.label, self.note = item.name, ""
+        """Shown in place of the name, and after the title."""
+        if isinstance(item, CommandItem):
+            is_private = item.exclude_from_context
+            self.label, self.note = ("!!", "the model is not told") if is_private else ("!", "the model is told")
 
     @property
-    def is_over(self) -> bool:
-        """Whether the call has ended."""
-        return self.state in (CallState.DONE, CallState.FAILED)
+    def _is_command(self) -> bool:
+        """Whether the end of its output matters most."""
+        return self.item.name == "bash"
 
-    def write(self, delta: str) -> None:
-        """Count a delta of the arguments."""
-        self.written += len(delta)
-
-    def set_arguments(self, arguments: Mapping[str, Any]) -> None:
-        """Show the arguments, which are complete."""
-        self.call = Call(self.call.name, arguments)
-        if self.state is CallState.WRITING:
-            self.state = CallState.WAITING
-
-    def start(self, now: float) -> None:
-        """Note that the call runs. `now` is of the monotonic clock, in seconds."""
-        self.state = CallState.RUNNING
-        self._started = now
-
-    def tick(self, now: float) -> None:
-        """Update the running time, in whole seconds."""
-        if self._started is not None and not self.is_over:
-            self.seconds = float(int(now - self._started))
-
-    def update(self, text: str, details: Any) -> None:
-        """Show live output."""
-        if not self.is_over:
-            self.text, self.details = text, details
-
-    def finish(self, text: str, details: Any, is_error: bool, now: float | None = None) -> None:
-        """Show the result.
-
-        Args:
-            text: the result as the model reads it.
-            details: the result's details.
-            is_error: whether the call failed.
-            now: of the clock that `start` had; None if the call was not seen running.
-        """
-        self.state = CallState.FAILED if is_error else CallState.DONE
-        self.text, self.details = text, details
-        if self._started is not None and now is not None:
-            self.seconds = now - self._started
-        elif isinstance(milliseconds := detail(details, "duration_ms"), int):
-            self.seconds = milliseconds / 1000
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether its result needs no more than a line when all is well."""
+        return self.item.name in _QUIET
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         """The rows for a width in cells."""
-        mark, tone = _MARKS[self.state]
-        first, feed, rest = title(self.call, self.expanded).partition("\n")
+        mark, tone = _MARKS[self.item.state]
+        first, feed, rest = title(self.item, self.expanded).partition("\n")
         head: list[Run] = [
             (f"{mark} ", palette[tone]),
             (one_line(self.label), palette[Tone.STRONG]),
@@ -137,51 +75,52 @@ class ToolPanel(Foldable):
 
     def guess(self, width: int) -> int:
         """The estimated number of rows."""
-        if self.state is CallState.DONE and self.call.is_quiet and not self.expanded:
+        if self.item.state is CallState.DONE and self._is_quiet and not self.expanded:
             return 2
-        shown = self._diff() or self.text
-        most = UNFOLDED_LINES if self.expanded else CHANGED_LINES if self._diff() else RESULT_LINES
+        shown = self.item.diff or self.item.text
+        most = UNFOLDED_LINES if self.expanded else CHANGED_LINES if self.item.diff else RESULT_LINES
         return 1 + min(shown.count("\n") + 1, most)
 
     def _status(self) -> list[str]:
-        seconds = self.seconds or 0.0
-        match self.state:
-            case CallState.WRITING if self.written:
-                return [f"writing, {self.written:,} characters"]
+        seconds = self.item.seconds or 0.0
+        match self.item.state:
+            case CallState.WRITING if self.item.written:
+                return [f"writing, {self.item.written:,} characters"]
             case CallState.WRITING | CallState.WAITING:
                 return []
-            case CallState.RUNNING:
+            case CallState.ASKING | CallState.RUNNING:
                 return [f"{seconds:.0f} s"] if seconds else []
-            case CallState.DONE | CallState.FAILED:
-                return [*([f"{seconds:.1f} s"] if seconds >= SHOWN_SECONDS else []), *ending(self.details)]
+            case CallState.DONE | CallState.FAILED | CallState.CANCELLED:
+                return [*([f"{seconds:.1f} s"] if seconds >= SHOWN_SECONDS else []), *ending(self.item.details)]
 
     def _body(self) -> list[Line]:
         """The lines under the title."""
-        if self.state is CallState.DONE and (diff := self._diff()):
+        if self.item.state is CallState.DONE and (diff := self.item.diff):
             return self._cut(diff_lines(diff))
-        asked = self._cut(asked_lines(self.call, self.expanded))
-        match self.state:
+        asked = self._cut(asked_lines(self.item, self.expanded))
+        match self.item.state:
             case CallState.WRITING | CallState.WAITING:
                 return asked
-            case CallState.DONE if self.call.name == "write" or (self.call.is_quiet and not self.expanded):
-                words = summary(self.call, self.text, self.details)
+            case CallState.DONE if self.item.name == "write" or (self._is_quiet and not self.expanded):
+                words = summary(self.item)
                 # The content before is not known: the text may not be a change.
-                new = [] if detail(self.details, "created") is False else asked
+                new = [] if detail(self.item.details, "created") is False else asked
                 return [*([(one_line(words), Tone.DIM)] if words else []), *new]
-            case CallState.FAILED if self.call.name in ("write", "edit") and not self.expanded:
+            case CallState.FAILED | CallState.CANCELLED if self.item.name in ("write", "edit") and not self.expanded:
                 return self._output()
-            case _:
+            case CallState.ASKING | CallState.RUNNING | CallState.DONE | CallState.FAILED | CallState.CANCELLED:
                 return [*asked, *self._output()]
 
     def _output(self) -> list[Line]:
         """The lines of the text that are shown, and how many are not."""
-        text = self.text.strip("\n")
+        text = self.item.text.strip("\n")
         if not text:
             return []
-        tone = Tone.ERROR if self.state is CallState.FAILED and not self.call.is_command else Tone.DIM
+        has_failed = self.item.state in (CallState.FAILED, CallState.CANCELLED)
+        tone = Tone.ERROR if has_failed and not self._is_command else Tone.DIM
         most = self._most()
         total = text.count("\n") + 1
-        if self.call.is_command or not self.is_over:
+        if self._is_command or not self.item.is_over:
             lines = text.rsplit("\n", most)[-most:]
             before = [(f"… {total - len(lines):,} earlier lines", Tone.QUOTE)] if total > len(lines) else []
             return [*before, *((line, tone) for line in lines)]
@@ -191,39 +130,12 @@ class ToolPanel(Foldable):
 
     def _most(self) -> int:
         """How many lines of the text are shown."""
-        if self.is_over:
+        if self.item.is_over:
             return UNFOLDED_LINES if self.expanded else RESULT_LINES
         return LIVE_LINES_UNFOLDED if self.expanded else LIVE_LINES
 
     def _cut(self, lines: list[Line]) -> list[Line]:
         return first_lines(lines, UNFOLDED_LINES if self.expanded else CHANGED_LINES)
-
-    def _diff(self) -> str:
-        diff = detail(self.details, "diff")
-        return diff if isinstance(diff, str) else ""
-
-
-def user_command(command: str, exclude_from_context: bool) -> ToolPanel:
-    """The panel of a shell command of the user, before it runs."""
-    label, note = ("!!", "the model is not told") if exclude_from_context else ("!", "the model is told")
-    panel = ToolPanel("bash", label=label, note=note)
-    panel.set_arguments({"command": command})
-    return panel
-
-
-def finish_user_command(panel: ToolPanel, message: BashExecutionMessage, now: float | None = None) -> None:
-    """Show the result of a shell command of the user.
-
-    Args:
-        panel: of the command.
-        message: the result.
-        now: see `ToolPanel.finish`.
-    """
-    text = message.output.rstrip("\n")
-    if message.truncated and message.full_output_path:
-        text += f"\n[all of it is in {message.full_output_path}]"
-    details = {"exit_code": message.exit_code, "aborted": message.cancelled}
-    panel.finish(text, details, message.cancelled or bool(message.exit_code), now)
 
 
 def _short(line: str) -> str:

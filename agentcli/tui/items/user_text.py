@@ -1,23 +1,23 @@
 """A prompt of the user."""
 
+from typing import TYPE_CHECKING
+
 from agentcli.tui.colors.palette import Palette, Tone
 from agentcli.tui.items.item import guess_rows
 from agentcli.tui.painting.rows import Row, wrapped
+
+if TYPE_CHECKING:
+    from agentcli.transcript.items import UserItem
 
 _MARK = "❯ "
 
 
 class UserText:
-    """A prompt.
+    """A prompt."""
 
-    Args:
-        text: of the prompt.
-        images: how many came with it.
-    """
-
-    def __init__(self, text: str, images: int = 0) -> None:
-        notes = [f"[{images} image{'s' if images > 1 else ''}]"] if images else []
-        self.text = "\n".join([*([text] if text else []), *notes])
+    def __init__(self, item: "UserItem") -> None:
+        notes = [f"[{item.images} image{'s' if item.images > 1 else ''}]"] if item.images else []
+        self.text = "\n".join([*([item.text] if item.text else []), *notes])
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         """The rows for a width in cells."""

@@ -13,7 +13,8 @@ class GrowingMarkdown:
     """
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self._seen = 0
+        """Characters of the text that are in `_lines` and `_partial`, or settled."""
         self._lines: list[str] = []
         """Whole lines, clean, from the first block that is not settled."""
         self._partial = ""
@@ -23,25 +24,20 @@ class GrowingMarkdown:
         """The last settled block."""
         self._layout: tuple[int, Palette] | None = None
 
-    @property
-    def text(self) -> str:
-        """The whole text, as received."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
+    def rows(self, text: str, width: int, palette: Palette) -> list[Row]:
+        """The rows for a width in cells.
 
-    def append(self, delta: str) -> None:
-        """Add a delta."""
-        self._pieces.append(delta)
-        self._add(delta)
-
-    def rows(self, width: int, palette: Palette) -> list[Row]:
-        """The rows for a width in cells."""
+        Args:
+            text: the whole text as received, which begins with that of the last call.
+            width: in cells.
+            palette: the styles.
+        """
         if self._layout != (width, palette):
             self._layout = (width, palette)
             self._settled, self._last = [], None
-            self._lines, self._partial = [], ""
-            self._add(self.text)
+            self._lines, self._partial, self._seen = [], "", 0
+        self._add(text[self._seen :])
+        self._seen = len(text)
         blocks = split("".join(self._lines) + shown(self._partial))
         count = self._settled_count(blocks)
         for block in blocks[:count]:

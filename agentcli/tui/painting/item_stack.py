@@ -9,7 +9,7 @@ from collections import OrderedDict
 from itertools import accumulate
 
 from agentcli.tui.colors.palette import Palette
-from agentcli.tui.items.item import Item
+from agentcli.tui.items.item import ItemView
 from agentcli.tui.items.user_text import UserText
 from agentcli.tui.painting.rows import Row
 
@@ -21,14 +21,14 @@ class ItemStack:
     """Items, their rows and their positions."""
 
     def __init__(self) -> None:
-        self.items: list[Item] = []
+        self.items: list[ItemView] = []
         self.heights: list[int] = []
         """Rows of each item, the empty one after it too; guessed if it was not laid out."""
         self.starts: list[int] = [0]
         """Where each begins, and where the last one ends."""
         self.width = 0
         self.palette = Palette({})
-        self._places: dict[Item, int] = {}
+        self._places: dict[ItemView, int] = {}
         self._prompts: list[int] = []
         """The indexes of the user's prompts among the items."""
         self._rows: OrderedDict[int, list[Row]] = OrderedDict()
@@ -39,11 +39,11 @@ class ItemStack:
         """Rows of all items."""
         return self.starts[-1]
 
-    def place_of(self, item: Item) -> int:
+    def place_of(self, item: ItemView) -> int:
         """The index of an item."""
         return self._places[item]
 
-    def append(self, item: Item) -> None:
+    def append(self, item: ItemView) -> None:
         """Add an item at the end."""
         place = len(self.items)
         self._places[item] = place

@@ -5,9 +5,7 @@ shown as done, for the next key may come before that.
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 
-from msgspec import Struct
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
@@ -15,6 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
+from agentcli.transcript.queue import SWITCHABLE, QueuedKind, QueuedText
 from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap
 from agentcli.tui.painting.clean import one_line
@@ -28,16 +27,6 @@ ROOMY = 20
 """Rows of the terminal from which on the hints may take two lines."""
 
 
-class QueuedKind(StrEnum):
-    """When a queued message is sent. The value is shown."""
-
-    STEER = "steer"
-    FOLLOW_UP = "follow-up"
-    EARLY = "at the start"
-    """Submitted before the runtime was created."""
-
-
-_SWITCHABLE = (QueuedKind.STEER, QueuedKind.FOLLOW_UP)
 _MEANINGS = {
     QueuedKind.STEER: "after the running tools",
     QueuedKind.FOLLOW_UP: "when done",
@@ -52,14 +41,6 @@ _ACTIONS = (
 )
 _ELSEWHERE = (("edit_queue", "edits"), ("abort", "stops and takes all back"), ("dequeue", "takes the last back"))
 """What the editor's keys do with the queue."""
-
-
-class QueuedRow(Struct, frozen=True):
-    """A queued message."""
-
-    id: str
-    kind: QueuedKind
-    text: str
 
 
 class QueueBar(Widget, can_focus=True):
@@ -116,7 +97,7 @@ class QueueBar(Widget, can_focus=True):
     def __init__(self, keymap: Keymap) -> None:
         super().__init__()
         self.keymap = keymap
-        self.rows: list[QueuedRow] = []
+        self.rows: list[QueuedText] = []
         self._place = 0
         """Which row is highlighted while the focus is here."""
         self._first = 0
@@ -125,11 +106,11 @@ class QueueBar(Widget, can_focus=True):
         """The text of the message that is being moved to the other queue: it comes back under another id."""
 
     @property
-    def highlighted(self) -> QueuedRow | None:
+    def highlighted(self) -> QueuedText | None:
         """The highlighted message; None while the focus is elsewhere."""
         return self.rows[self._place] if self.has_focus and self._place < len(self.rows) else None
 
-    def show(self, waiting: Sequence[QueuedRow]) -> None:
+    def show(self, waiting: Sequence[QueuedText]) -> None:
         """Show queued messages.
 
         Args:
@@ -144,7 +125,7 @@ class QueueBar(Widget, can_focus=True):
         if not rows and self.has_focus:
             self.post_message(self.Left())
 
-    def _place_now(self, before: list[QueuedRow]) -> int:
+    def _place_now(self, before: list[QueuedText]) -> int:
         """Where the highlighted message is now; a neighbour, if it is not queued any more."""
         if self._place >= len(before):
             return 0
@@ -184,7 +165,7 @@ class QueueBar(Widget, can_focus=True):
                 self._move(row, -1)
             case "queue_move_down":
                 self._move(row, 1)
-            case "queue_switch" if row.kind in _SWITCHABLE:
+            case "queue_switch" if row.kind in SWITCHABLE:
                 self._switched = row.text
                 self.post_message(self.SwitchAsked(row.id))
             case "queue_leave":
@@ -196,7 +177,7 @@ class QueueBar(Widget, can_focus=True):
         self._place = min(max(place, 0), max(len(self.rows) - 1, 0))
         self.refresh()
 
-    def _move(self, row: QueuedRow, by: int) -> None:
+    def _move(self, row: QueuedText, by: int) -> None:
         of_kind = [other.id for other in self.rows if other.kind is row.kind]
         position = of_kind.index(row.id) + by
         if 0 <= position < len(of_kind):

@@ -20,7 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from agentcli.tui.colors.palette import Palette, Tone
-from agentcli.tui.items.item import Fold, Foldable, Item
+from agentcli.tui.items.item import Fold, Foldable, ItemView
 from agentcli.tui.painting.item_stack import ItemStack
 from agentcli.tui.painting.rows import common_rows, row
 from agentcli.tui.terminal.textual_private import set_virtual_size
@@ -69,11 +69,11 @@ class Transcript(ScrollView, can_focus=False):
         """The mark as it was painted last."""
 
     @property
-    def items(self) -> list[Item]:
+    def items(self) -> list[ItemView]:
         """All items, oldest first."""
         return self._stack.items
 
-    def append(self, items: Iterable[Item]) -> None:
+    def append(self, items: Iterable[ItemView]) -> None:
         """Add items at the end. `show` paints them."""
         self._fresh = min(self._fresh, len(self.items))
         for item in items:
@@ -92,7 +92,7 @@ class Transcript(ScrollView, can_focus=False):
         self._settle()
         self.refresh()
 
-    def changed(self, item: Item) -> None:
+    def changed(self, item: ItemView) -> None:
         """Note that an item has other rows now. `show` paints them."""
         self._dirty.add(self._stack.place_of(item))
 
@@ -171,7 +171,7 @@ class Transcript(ScrollView, can_focus=False):
 
     def toggle(self, item: Foldable) -> None:
         """Unfold or fold one item. Its title stays where it is."""
-        place = self._stack.place_of(cast("Item", item))
+        place = self._stack.place_of(cast("ItemView", item))
         row = self._stack.starts[place] - self.scroll_offset.y
         self._fold(place, item, not item.expanded)
         self._stack.sum(place)

@@ -1,0 +1,3 @@
+from tests.runtime.conftest import make
+
+__all__ = ["make"]
