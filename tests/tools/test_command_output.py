@@ -43,6 +43,9 @@ def test_the_end_of_any_output_is_shown_whatever_the_chunks(
     for length in [*sizes, len(raw)]:
         output.feed(raw[position : position + length])
         position += length
+        if length % 3:
+            live, now = output.live(), output.snapshot()
+            assert (live.text, live.truncation) == (now.text, now.truncation)
     output.end()
     snapshot = output.snapshot()
     text, cut = tail_of(whole(raw), 10, 200)

@@ -67,6 +67,12 @@ class CommandOutput:
         """How many finished bytes were dropped before it."""
         self._seen = 0
         """Up to where the finished bytes were handed out by `take_new`."""
+        self._live = ""
+        """The last finished lines that `live` has read, as text, a few more than a result may have."""
+        self._live_to = 0
+        """Up to where it has read the finished bytes."""
+        self._is_live_cut = False
+        """Whether lines before `_live` were dropped."""
         self._flood: bytes | None = None
         """A long chunk that was not cleaned yet, because the next may make that needless."""
         self._is_ended = False
@@ -121,6 +127,25 @@ class CommandOutput:
             self._seen = self._tail_start + len(self._tail)
             return self._cut(bytes(self._tail[start:]) + self._cleaner.current_line(), is_partial)
 
+    def live(self) -> Snapshot:
+        """The same as `snapshot`, for repeated calls: only what is new is cleaned. Damage is not noted."""
+        with self._lock:
+            self._clean_flood()
+            end = self._tail.rfind(b"\n") + 1
+            new = bytes(self._tail[max(self._live_to - self._tail_start, 0) : end])
+            if self._live_to < self._tail_start:
+                self._live, self._is_live_cut = "", True
+                new = new[new.find(b"\n") + 1 :]
+            self._live_to = self._tail_start + end
+            if new:
+                text = self._live + clean_text(new)[0]
+                kept, cut = tail_of(text, self._max_lines + 1, 2 * self._max_bytes)
+                self._live, self._is_live_cut = f"{kept}\n", self._is_live_cut or cut is not None
+            last = bytes(self._tail[end:]) + self._cleaner.current_line()
+            if not self._is_ended:
+                last = _HALF_CHARACTER.sub(b"", last)
+            return self._snapshot_of(self._live + clean_text(last)[0], False, self._is_live_cut)
+
     def end(self) -> None:
         """Nothing more will come: close the file; half a character at the end is damage now."""
         with self._lock:
@@ -167,6 +192,9 @@ class CommandOutput:
         if not self._is_ended:
             data = _HALF_CHARACTER.sub(b"", data)
         text, is_damaged = clean_text(data)
+        return self._snapshot_of(text, is_damaged, is_partial)
+
+    def _snapshot_of(self, text: str, is_damaged: bool, is_partial: bool) -> Snapshot:
         kept, cut = tail_of(text, self._max_lines, self._max_bytes)
         ends_line = self._line_starts[1] == self.total_bytes
         last_line_bytes = self.total_bytes - self._line_starts[0 if ends_line else 1] - ends_line

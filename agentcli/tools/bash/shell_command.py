@@ -41,7 +41,8 @@ from agentcli.tools.bash.shell_start import ShellStart, start_failure
 if TYPE_CHECKING:
     from agentcli.tools.sandbox.sandbox import Sandbox
 
-UPDATE_INTERVAL_S = 0.05
+UPDATE_INTERVAL_S = 0.1
+"""Between two live views of an output: as often as a screen of text is worth drawing anew."""
 QUIET_S = 0.1
 SETTLE_AT_MOST_S = 2.0
 KILL_GRACE_S = 1.5
@@ -68,7 +69,7 @@ class ShellCommand:
     start: what is started, in a session of its own.
     mark: stands in its environment too; by it the processes are found again.
     prepare: called in the thread before the start; what it raises is the command's failure.
-    on_output: called in the event loop's thread with the end of the output, at most every 50 ms.
+    on_output: called in the event loop's thread with the end of the output, at most every 100 ms.
     """
 
     def __init__(
@@ -372,7 +373,7 @@ class ShellCommand:
 
     def _update(self) -> None:
         if self._on_output is not None and not self._is_settled:
-            self._tell(self._on_output, self.output.snapshot())
+            self._tell(self._on_output, self.output.live())
 
     def _tell(self, callback: Callable[..., object], *arguments: object) -> None:
         # When the loop is closed agentcli is ending, and nobody listens any more.
