@@ -1,4 +1,4 @@
-"""What `agentcli config …` does."""
+"""The commands `agentcli config …`."""
 
 import sys
 from collections.abc import Iterator
@@ -17,11 +17,12 @@ from agentcli.config.settings import Settings
 from agentcli.runtime.session_choice import working_folder
 
 HIDDEN = "…"
-"""In place of what may be secret."""
+"""Printed in place of what may be secret."""
 _OTHER_EDITOR = "set external_editor in the config, VISUAL or EDITOR"
 
 
 def print_settings(*, origin: bool, cwd: Path | None, trust: bool) -> None:
+    """Print every setting; with `origin`, where each is set."""
     configuration = _load(cwd, trust=trust)
     for key, value in _flat(_plain(configuration.settings)):
         line = f"{key} = {_shown(key, value)}"
@@ -29,6 +30,7 @@ def print_settings(*, origin: bool, cwd: Path | None, trust: bool) -> None:
 
 
 def print_setting(key: str, *, cwd: Path | None, trust: bool) -> None:
+    """Print a setting, or those in a table. Raises UsageError if there is none of this key."""
     from agentcli.config.edit import split_key
 
     value: Any = _plain(_load(cwd, trust=trust).settings)
@@ -44,6 +46,7 @@ def print_setting(key: str, *, cwd: Path | None, trust: bool) -> None:
 
 
 def change_setting(key: str, value: str) -> None:
+    """Set a key in the user's file."""
     from agentcli.config.edit import set_key
 
     set_key(key, value)
@@ -51,6 +54,7 @@ def change_setting(key: str, value: str) -> None:
 
 
 def edit_settings() -> int:
+    """Open the user's file in an editor, and validate it afterwards. Returns the exit code."""
     import subprocess
 
     from agentcli.config.editor_command import editor_command
@@ -73,11 +77,12 @@ def _external_editor() -> str | None:
     try:
         return load_configuration(working_folder(None), lenient=True).settings.external_editor
     except ConfigError:
-        return None  # what is wrong is said when the file has been edited
+        return None  # the file is validated after editing
 
 
 def validate_settings(cwd: Path | None) -> int:
-    from agentcli.runtime.model_catalog import unknown_compat  # 40 ms, which showing and setting do not need
+    """Print what is wrong with each source. Returns the exit code."""
+    from agentcli.runtime.model_catalog import unknown_compat  # slow to import, and only needed here
 
     configuration = load_configuration(working_folder(cwd))
     warnings = [*configuration.settings.warnings, *unknown_compat(configuration.settings)]
@@ -91,10 +96,12 @@ def validate_settings(cwd: Path | None) -> int:
 
 
 def print_schema() -> None:
+    """Print the JSON Schema of a config file."""
     print(msgspec.json.format(msgspec.json.encode(settings_schema(Settings))).decode())
 
 
 def print_prompt(*, short: bool, cwd: Path | None, trust: bool) -> None:
+    """Print the parts of the system prompt; with `short`, only their names and sizes."""
     from agentcli.runtime.prompt_report import report_prompt
 
     folder = working_folder(cwd)
@@ -134,7 +141,7 @@ def _shown(key: str, value: Any) -> str:
 
 
 def _safe(key: str, value: Any) -> Any:
-    """The value, with what may be secret in it hidden."""
+    """The value, without what may be secret in it."""
     if not isinstance(value, str):
         return value
     table, _, name = key.replace('"', "").rpartition(".")
@@ -143,7 +150,7 @@ def _safe(key: str, value: Any) -> Any:
         return HIDDEN
     if name != "base_url":
         return value
-    from agentcli.providers.catalog.endpoint import shown_url  # 2 ms, for those who have such a setting
+    from agentcli.providers.catalog.endpoint import shown_url  # only with such a setting
 
     return shown_url(value)
 

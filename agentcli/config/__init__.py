@@ -1,1 +1,1 @@
-"""What a person has set: settings, where things are kept, and where keys come from."""
+"""What the user has set: settings, directories, credentials, and which project files are trusted."""

@@ -1,7 +1,7 @@
-"""Configuration: all sources of settings as one, in order of weight: environment, project file, user file, defaults.
+"""Configuration: all sources of settings merged, by precedence: environment, project files, user file, defaults.
 
-(The command line weighs more than all of them; its options are arguments of what they concern.) Tables are laid over
-tables. Rules of permissions add up, so that no source can take back what another one denies.
+Options of the command line take precedence over all of them; they are arguments of what they concern. Tables are merged
+key by key. Permission rules add up, so that no source can take back what another one denies.
 """
 
 import os
@@ -30,19 +30,21 @@ class Source(Struct, frozen=True):
     """Something that sets settings."""
 
     name: str
-    """`FILE`, or `environment`."""
+    """The path of a file, or `environment`."""
     table: dict[str, Any]
     lines: dict[str, str] = {}
-    """Dotted key to where exactly it is set."""
+    """Where exactly each dotted key is set."""
 
 
 class Configuration(Struct, frozen=True, kw_only=True):
+    """The settings that apply in a directory, and where they come from."""
+
     settings: Settings = Settings()
     sources: list[Source] = []
-    """Least weight first."""
+    """Lowest precedence first."""
     project: Project = Project()
     untrusted: str | None = None
-    """The one line, also among the warnings, that says what of the project is ignored."""
+    """The warning about what of the project is ignored because it is not trusted."""
 
     def origin(self, key: str) -> str:
         """Where a dotted key is set: `FILE:LINE`, a variable, or `default`."""
@@ -55,14 +57,16 @@ class Configuration(Struct, frozen=True, kw_only=True):
 def load_configuration(
     cwd: Path, *, trust: bool = False, lenient: bool = False, environment: Mapping[str, str] = os.environ
 ) -> Configuration:
-    """What holds in a folder.
+    """Read all sources of settings for a directory.
 
     Args:
-        trust: trust the project's files as they are, this once.
-        lenient: a broken user file is a warning, and everything it says is at its default.
+        cwd: the directory.
+        trust: trust the project's files as they are, for this call.
+        lenient: a broken user file is a warning, and its settings are at their defaults.
+        environment: the environment variables.
 
     Raises:
-        ConfigError: a file or a variable is wrong. A project file that is not trusted cannot be the cause.
+        ConfigError: a file or a variable is invalid. A project file that is not trusted is never the cause.
     """
     problem = home_problem()
     warnings = [f"{problem}; settings are at their defaults, and no session is stored"] if problem else []
@@ -95,10 +99,10 @@ def load_configuration(
 def _project_sources(
     project: Project, cwd: Path, before: list[Source], warnings: list[str]
 ) -> tuple[list[Source], str]:
-    """What the project's settings set, and the one line about what of the project is ignored."""
+    """The sources of a project, and the warning about what of it is ignored; empty if nothing is."""
     if not project.files and not project.rules:
         return [], ""
-    from agentcli.config.project_settings import placed, tightened  # for those who have such files
+    from agentcli.config.project_settings import placed, tightened  # only with such files
 
     sources: list[Source] = []
     ignored: dict[Path, list[str]] = {}
@@ -134,7 +138,7 @@ def _project_sources(
 
 
 def _kept_sources(project: Project, warnings: list[str]) -> list[Source]:
-    """What trusted files denied and asked, where these files are not there as they were."""
+    """The deny and ask rules of trusted files that have changed or are gone."""
     from agentcli.config.project_settings import place_of
 
     sources: list[Source] = []
@@ -154,7 +158,7 @@ def _file_source(path: Path, table: dict[str, Any], line_of: Any) -> Source:
 
 
 class _Lines(dict[str, str]):
-    """Finds the line of a key when somebody asks, which hardly anybody does."""
+    """Where a file sets each key. The line is searched for on demand, which is rare."""
 
     def __init__(self, path: Path, line_of: Any) -> None:
         super().__init__()
@@ -170,7 +174,7 @@ def _environment_source(environment: Mapping[str, str], files: list[Source], war
     given.pop(HOME_VARIABLE, None)
     if not given:
         return []
-    from agentcli.config.environment import read_environment  # for those who have such a variable
+    from agentcli.config.environment import read_environment  # only with such a variable
 
     table, origins = read_environment(given, _merge(files), warnings)
     return [Source("environment", table, origins)] if table else []

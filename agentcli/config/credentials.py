@@ -1,7 +1,7 @@
-"""Credentials: where a provider's key comes from, and which variables no child process may see.
+"""Credentials: where a provider's key comes from, and which variables are hidden from child processes.
 
-In this order: `api_key` of the provider's table, the environment, the provider's key command, what `agentcli auth
-login` has stored. Every key that is found is made known to `masking`.
+The sources of a key, in order: `api_key` of the provider's table, the environment, the provider's key command, and what
+`agentcli auth login` has stored. Every key that is found is registered with `masking`.
 """
 
 import os
@@ -15,7 +15,7 @@ from agentcli.config.masking import remember_key
 from agentcli.config.paths import config_file
 
 COMMAND_TIMEOUT_S = 60.0
-"""A password manager may ask the person first."""
+"""Long enough for a password manager that asks the user first."""
 
 KEY_VARIABLES = frozenset({
     "AI_GATEWAY_API_KEY",
@@ -39,19 +39,19 @@ KEY_VARIABLES = frozenset({
     "XAI_API_KEY",
     "ZAI_API_KEY",
 })  # fmt: skip
-"""Variables that hold keys of model providers."""
+"""Variables that contain keys of model providers."""
 
 _printed: dict[str, str] = {}
-"""What key commands have printed, by command."""
+"""The output of key commands, by command."""
 
 
 def key_variables(provider: Provider) -> list[str]:
-    """The variables that may hold a provider's key, in order."""
+    """The variables that may contain a provider's key, in order."""
     return provider.api_key_env or [re.sub(r"\W", "_", provider.name).upper() + "_API_KEY"]
 
 
 def key_source(provider: Provider) -> str | None:
-    """Where the provider's key comes from, for people; None if there is none. Runs no command, opens no keyring."""
+    """Where the provider's key comes from, for messages; None if there is none. Runs no command, opens no keyring."""
     if provider.api_key.strip():
         return "the configuration"
     for name in key_variables(provider):
@@ -64,12 +64,12 @@ def key_source(provider: Provider) -> str | None:
 
 
 def has_key(provider: Provider) -> bool:
-    """Whether there is a key, as far as that can be said without running a command."""
+    """Whether there is a key, as far as that is known without running a command."""
     return key_source(provider) is not None
 
 
 def is_quick(provider: Provider) -> bool:
-    """Whether `find_key` answers at once: no command runs first, and no keyring is opened."""
+    """Whether `find_key` returns at once: it runs no command and opens no keyring."""
     return key_source(provider) not in ("key command", "keyring") or provider.api_key_command in _printed
 
 
@@ -77,7 +77,7 @@ def find_key(provider: Provider) -> str | None:
     """The provider's key, trimmed; None if there is none (an empty one does not count).
 
     Raises:
-        CredentialsError: the command failed, or what is stored cannot be read.
+        CredentialsError: the command failed, or the stored keys cannot be read.
     """
     key = provider.api_key.strip() or _in_environment(provider)
     if not key and provider.api_key_command:
@@ -95,16 +95,16 @@ def _in_environment(provider: Provider) -> str:
 
 
 def forget_key(provider: Provider) -> None:
-    """The server has refused the key: ask the command anew for the next request."""
+    """Run the key command again for the next request, because the server refused the key."""
     _printed.pop(provider.api_key_command, None)
 
 
 def require_key(provider: Provider) -> str | None:
-    """The provider's key, fit for a header.
+    """The provider's key, valid in a header; None if there is none and the provider needs none.
 
     Raises:
-        CredentialsError: there is none and the provider needs one, or it holds a character that no key has. The message
-            names the source and the place in it, never the value.
+        CredentialsError: there is none and the provider needs one, or it contains a character that no key has. The
+            message contains the source and the position, never the value.
     """
     key = find_key(provider)
     names = " or ".join(key_variables(provider))
@@ -118,16 +118,17 @@ def require_key(provider: Provider) -> str | None:
 
 
 def hidden_variables(providers: Iterable[Provider], kept: Iterable[str] = ()) -> frozenset[str]:
-    """What is taken out of the environment of every child process.
+    """The variables that are removed from the environment of every child process.
 
     Args:
-        kept: variables that children get nevertheless.
+        providers: those whose key variables are removed.
+        kept: variables that are not removed.
     """
     return KEY_VARIABLES.union(*(key_variables(provider) for provider in providers)).difference(kept)
 
 
 def _ask_command(provider: Provider) -> str:
-    import subprocess  # 20 ms, unless asyncio has done it
+    import subprocess  # slow to import
 
     command = provider.api_key_command
     if command in _printed:

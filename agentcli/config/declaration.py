@@ -16,15 +16,14 @@ PREFIX = "AGENTCLI_"
 
 
 Untrusted = Literal["never", "any", "lower", "higher", "stricter", "off"]
-"""What a project file that the user does not trust may set. Such a file must run nothing, send nothing elsewhere and
-allow nothing.
+"""What a project file that the user does not trust may set: nothing that runs, allows or redirects something.
 
 `any` is any value. Of `lower` and `higher`, a value in the other direction counts as the one that holds without the
 file. `stricter` is one that comes later in `strictness`; `off` is that value only.
 """
 
 Relative = Literal["", "path", "program", "rules", "command"]
-"""What in a project file starts from the directory of that file.
+"""What in a project file is relative to the directory of that file.
 
 `path` is a list of paths, `program` a path with a slash (a name without one is searched for in `PATH`), `rules` a list
 of permission rules, `command` a shell command, which runs in that directory if it names a file there.
@@ -32,29 +31,21 @@ of permission rules, `command` a shell command, which runs in that directory if 
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """A setting, as its field declares it."""
+    """A setting, as its field declares it. The fields that are not described here are arguments of `setting`."""
 
     kind: Any
     """The annotation without what `setting` adds."""
     default: Any
     description: str
-    """Markdown, for users."""
     example: Any
-    """A value for the documentation; None shows the default."""
     toml: str
-    """Lines of a config file, in place of `example`, for tables whose names the user chooses."""
     untrusted: Untrusted
     strictness: tuple[str, ...]
-    """With `stricter`, the values in order, the strictest last. No value counts as the first."""
     unit: str
-    """Of a number: `seconds`, `tokens`."""
     form: str
-    """How a text of a list is written, for the error message of one that does not match the pattern."""
     is_command: bool
-    """Whether it is run: the files that it names are then part of what a user trusts."""
     relative: Relative
     adds_up: bool
-    """Whether the lists of several files count together; otherwise one takes the place of another."""
 
     @property
     def section(self) -> type[Struct] | None:
@@ -91,9 +82,19 @@ def setting(
     gt: float | None = None,
     ge: float | None = None,
 ) -> Meta:
-    """The metadata of a setting, for `Annotated`. The arguments are the fields of `Declared`.
+    """The metadata of a setting, for `Annotated`.
 
     Args:
+        description: Markdown, for users.
+        example: a value for the documentation; None shows the default.
+        toml: lines of a config file, in place of `example`, for tables whose names the user chooses.
+        untrusted: what a project file that the user does not trust may set.
+        strictness: with `stricter`, the values in order, the strictest last. No value counts as the first.
+        unit: of a number: `seconds`, `tokens`.
+        form: the form of the strings of a list, for the message about one that does not match the pattern.
+        is_command: whether it is run: the files that it names are then part of what a user trusts.
+        relative: what in a project file is relative to the directory of that file.
+        adds_up: whether lists of several sources count together; otherwise one replaces another.
         gt: a number must be greater than this.
         ge: a number must be at least this.
     """

@@ -1,7 +1,7 @@
-"""Changing `config.toml`: one key at a time, with the person's comments and layout kept.
+"""Changing `config.toml`: one key at a time, with the user's comments and layout kept.
 
-A file that is wrong is not touched: what it says could be lost. tomlkit (24 ms) is imported with this module, which
-only a change imports.
+An invalid file is not changed, so that nothing in it is lost. tomlkit is slow to import, so only a change imports this
+module.
 """
 
 import re
@@ -22,16 +22,19 @@ from agentcli.config.toml_file import decode_toml, read_toml_bytes
 
 
 def set_key(dotted: str, text: str, path: Path | None = None) -> Any:
-    """Set a key to what a text means. Returns the value.
+    """Set a key.
 
     Args:
         dotted: `bash_timeout`, `retry.max_retries`, `providers.mine.base_url`, `models."mine/m1".max_tokens`.
-        text: a TOML value; what is none is taken as a text.
-        path: the file; None is the person's `config.toml`.
+        text: a TOML value; anything else is taken as a string.
+        path: the file; None is the user's `config.toml`.
+
+    Returns:
+        The value.
 
     Raises:
         UsageError: there is no such key.
-        ConfigError: the file is wrong, or would be with this value. It is as it was.
+        ConfigError: the file is invalid, or would be with this value. It is not changed.
     """
     keys = split_key(dotted)
     value = _value(text)
@@ -53,7 +56,15 @@ def set_key(dotted: str, text: str, path: Path | None = None) -> Any:
 
 
 def add_permission_rule(verdict: str, rule: str) -> None:
-    """Add a rule to `[permissions]`, unless it is there. Raises ConfigError as `set_key` does."""
+    """Add a rule to a list of `[permissions]`, unless it is there.
+
+    Args:
+        verdict: the list: `allow`, `ask` or `deny`.
+        rule: the rule.
+
+    Raises:
+        ConfigError: as `set_key`.
+    """
 
     def change(document: TOMLDocument) -> None:
         table = document.setdefault("permissions", tomlkit.table())

@@ -1,4 +1,4 @@
-"""EditorCommand: which program edits a text for the person."""
+"""The editor: which program edits a text for the user."""
 
 import os
 import shlex
@@ -10,10 +10,10 @@ FALLBACKS = ("nano", "vi")
 
 
 def editor_command(setting: str | None) -> list[str]:
-    """The editor and its arguments: of the setting, `$VISUAL`, `$EDITOR`, or one that is there.
+    """The editor and its arguments: of the setting, `$VISUAL`, `$EDITOR`, or one of `FALLBACKS`.
 
     Raises:
-        UsageError: there is none, or its line cannot be split into words.
+        UsageError: there is none, or its command line cannot be split.
     """
     sources = {"external_editor": setting, "$VISUAL": os.environ.get("VISUAL"), "$EDITOR": os.environ.get("EDITOR")}
     for source, line in sources.items():

@@ -1,8 +1,8 @@
 """The environment as a source of settings: `AGENTCLI_BASH_TIMEOUT=10`, `AGENTCLI_TOOLS=read,ls`.
 
-Two underscores stand between tables: `AGENTCLI_RETRY__MAX_RETRIES=0`. A name of the user's own (a provider, a model, an
-action, a header) is found whatever its case, and with `_` for what a variable's name cannot contain, among those that
-files name; one that no file names is taken in lower case, or as it is written if it is not all upper case.
+Two underscores stand between tables: `AGENTCLI_RETRY__MAX_RETRIES=0`. A name that the user chooses (a provider, a
+model, an action, a header) is matched with those in files, ignoring case, and with `_` for characters that a variable's
+name cannot contain. One that is in no file is used in lower case, or as written if it is not all upper case.
 """
 
 import re
@@ -22,15 +22,18 @@ from agentcli.config.settings import Settings, dotted_key
 def read_environment(
     given: Mapping[str, str], known: Mapping[str, Any], warnings: list[str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The table that variables set, and by dotted key which variable does.
+    """Read settings from variables.
 
     Args:
         given: the variables that begin with `PREFIX`.
-        known: what files set.
-        warnings: gets a line for each variable that sets nothing.
+        known: the merged tables of the files.
+        warnings: receives a line for each variable that sets nothing.
+
+    Returns:
+        The table that they set, and the variable of each dotted key.
 
     Raises:
-        ConfigError: a variable's value does not fit, or it is not clear what it sets.
+        ConfigError: a variable's value is invalid, or it may set one of several keys.
     """
     keys = {variable_of(key): key for key, each in declared_keys(Settings).items() if not each.is_table}
     table: dict[str, Any] = {}
@@ -54,11 +57,8 @@ def read_environment(
 def _path_in_table(variable: str, known: Mapping[str, Any]) -> list[str] | None:
     """The path of the key that a variable sets in a table whose names the user chooses; or None.
 
-    Args:
-        known: what files set.
-
     Raises:
-        ConfigError: it may be any of several names, or names a model that no file does.
+        ConfigError: it may mean one of several names, or a model that is in no file.
     """
     table, *rest = variable.removeprefix(PREFIX).split("__")
     table = table.lower()
@@ -93,7 +93,7 @@ def _path_of_model(variable: str, rest: list[str], names: Mapping[str, Any]) -> 
 
 
 def _value(variable: str, path: list[str], text: str) -> Any:
-    """What a text means for a key, as plain data. Raises ConfigError if it does not fit."""
+    """The value of a variable for a key, as plain data. Raises ConfigError if it is invalid."""
     if path[0] == "environment" or "headers" in path[2:-1]:
         return text
     if path[0] == "models" or len(path) > 3:
@@ -117,7 +117,7 @@ def _value(variable: str, path: list[str], text: str) -> Any:
 
 
 def _field(variable: str, parts: list[str], known: Mapping[str, Any]) -> list[str]:
-    """The path below a provider or model: a field, and what is in it if it is a table."""
+    """The path below a provider or model: a field, and a key in it if it is a table."""
     field, inner = parts[0].lower(), parts[1:]
     if field != "headers" or not inner:
         return [field, *(part.lower() for part in inner)]
@@ -150,7 +150,7 @@ def _inner(table: Any, key: str) -> Mapping[str, Any]:
 
 
 def _toml_value(text: str) -> Any:
-    import tomllib  # 10 ms, for those who have such a variable
+    import tomllib  # slow to import, and rarely needed
 
     try:
         return tomllib.loads(f"value = {text}")["value"] if "\n" not in text else text

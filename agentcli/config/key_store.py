@@ -1,6 +1,6 @@
-"""Stored keys: `auth.toml` (0600), which holds a provider's key, or says that the system keyring does.
+"""Stored keys: `auth.toml` (0600), which contains a provider's key, or that it is in the system keyring.
 
-The keyring is only asked for providers that `auth.toml` names: importing it takes 50 ms, and asking may take longer.
+The keyring is slow to import and to read, so it is used for providers in `auth.toml` only.
 """
 
 import os
@@ -14,21 +14,21 @@ from agentcli.config.private_file import locked, read_private, write_private
 from agentcli.config.toml_file import MAX_BYTES, decode_toml, load_toml
 
 SERVICE = "agentcli"
-"""What the keyring calls us."""
+"""The name of agentcli in the keyring."""
 
 
 def stored_providers() -> dict[str, str]:
-    """Name of each provider with a stored key, to where it is: `file` or `keyring`."""
+    """Where the key of each provider is stored, by its name: `file` or `keyring`."""
     return {name: "keyring" if "keyring" in entry else "file" for name, entry in _read().items()}
 
 
 def keys_in_file() -> list[str]:
-    """Every key that stands in `auth.toml` itself."""
+    """Every key that is in `auth.toml` itself."""
     return [entry["key"] for entry in _read().values() if "key" in entry]
 
 
 def stored_key(provider: str) -> str | None:
-    """Raises CredentialsError if the file or the keyring cannot be read."""
+    """The stored key of a provider. Raises CredentialsError if the file or the keyring cannot be read."""
     entry = _read().get(provider, {})
     if "keyring" in entry:
         return _keyring().get_password(SERVICE, provider)
@@ -36,7 +36,7 @@ def stored_key(provider: str) -> str | None:
 
 
 def store_key(provider: str, key: str, *, in_keyring: bool) -> None:
-    """Raises CredentialsError, ConfigError if it cannot be written."""
+    """Store a provider's key. Raises CredentialsError or ConfigError if it cannot be written."""
     if in_keyring:
         _keyring().set_password(SERVICE, provider, key)
     entry: dict[str, Any] = {"keyring": True} if in_keyring else {"key": key}
@@ -45,7 +45,7 @@ def store_key(provider: str, key: str, *, in_keyring: bool) -> None:
 
 
 def remove_key(provider: str) -> bool:
-    """Forget a provider's stored key. Returns whether there was one."""
+    """Delete a provider's stored key. Returns whether there was one."""
     with locked(auth_file()):
         entries = dict(_read())
         entry = entries.pop(provider, None)
@@ -58,9 +58,9 @@ def remove_key(provider: str) -> bool:
 
 
 def has_keyring() -> bool:
-    """Whether there is a system keyring to store keys in."""
+    """Whether keys can be stored in a system keyring."""
     try:
-        import keyring  # 50 ms
+        import keyring  # slow to import
     except ImportError:
         return False
     return keyring.get_keyring().priority > 0
@@ -68,7 +68,7 @@ def has_keyring() -> bool:
 
 def _keyring() -> Any:
     try:
-        import keyring  # 50 ms
+        import keyring  # slow to import
         import keyring.errors
     except ImportError:
         hint = "pip install keyring, or log in again with --store file"
@@ -77,7 +77,7 @@ def _keyring() -> Any:
 
 
 class _Keyring:
-    """The two calls, with the failures of whatever backend there is as ours."""
+    """The calls of the keyring, with failures of any backend as `CredentialsError`."""
 
     def __init__(self, module: Any, failure: type[Exception]) -> None:
         self._module = module
@@ -96,7 +96,7 @@ class _Keyring:
         try:
             return function(*arguments)
         except self._failure as error:
-            # What a backend says may quote what it was given.
+            # The message of a backend may contain the key.
             problem = f"the system keyring cannot be used: {type(error).__name__}"
             raise CredentialsError(problem, hint="unlock it, or log in again with --store file") from None
 
@@ -122,7 +122,7 @@ def _parse(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
     try:
         table = load_toml(decode_toml(data))
     except ValueError as error:
-        # The message of the parser may quote the line, and with it the key.
+        # The message of the parser may contain the line, and with it the key.
         line = getattr(error, "lineno", 1)
         hint = "correct it, or remove it and log in again"
         raise CredentialsError(f"{path}:{line}: the file is not TOML", hint=hint) from None
@@ -137,7 +137,7 @@ def _parse(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
 
 
 def _write(entries: Mapping[str, Mapping[str, Any]]) -> None:
-    import tomlkit  # 24 ms
+    import tomlkit  # slow to import
 
     text = tomlkit.dumps(dict(entries))
     write_private(auth_file(), text.encode())

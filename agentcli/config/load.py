@@ -1,4 +1,4 @@
-"""Loading one file of settings: a wrong file is one line that says where, an unknown key only a warning."""
+"""Loading a file of settings: an invalid value is an error that names the line, an unknown key a warning."""
 
 import re
 from collections.abc import Mapping
@@ -15,17 +15,20 @@ from agentcli.config.settings import Settings
 from agentcli.config.toml_file import Refuse, convert, line_of, parse_toml, read_toml_bytes
 
 MOST_WARNINGS = 20
-"""Lines about the unknown keys of one file."""
+"""The most warnings about unknown keys of one file."""
 
 
 class SettingsFile(Struct, frozen=True):
+    """A valid file of settings."""
+
     path: Path
     text: str
     table: dict[str, Any]
-    """What it sets, without unknown keys."""
+    """Its content, without unknown keys."""
     settings: Settings
 
     def line_of(self, key: str) -> int:
+        """The line that sets a dotted key."""
         return line_of(self.text, key)
 
 
@@ -33,20 +36,20 @@ def load_settings(path: Path) -> Settings:
     """The settings in a file; the defaults if there is none.
 
     Raises:
-        ConfigError: it cannot be read, is not TOML, or a value is of the wrong type. The message is `FILE:LINE: …`.
+        ConfigError: it cannot be read, is not TOML, or a value is invalid. The message is `FILE:LINE: …`.
     """
     file = read_settings(path)
     return Settings() if file is None else file.settings
 
 
 def read_settings(path: Path) -> SettingsFile | None:
-    """A file of settings; None if there is none. Raises ConfigError as `load_settings` does."""
+    """A file of settings; None if there is none. Raises ConfigError as `load_settings`."""
     data = read_toml_bytes(path)
     return None if data is None else parse_settings(data, path)
 
 
 def parse_settings(data: bytes, path: Path) -> SettingsFile:
-    """The settings in the content of a file. Raises ConfigError as `load_settings` does."""
+    """The settings in the content of a file. Raises ConfigError as `load_settings`."""
     text, table = parse_toml(data, path)
     warnings = _drop_unknown(table, path, text)
 
@@ -58,16 +61,17 @@ def parse_settings(data: bytes, path: Path) -> SettingsFile:
 
 
 def build_settings(table: Mapping[str, Any], refuse: Refuse) -> Settings:
-    """Settings from plain data. Raises what `refuse` makes of a value that does not fit."""
+    """Settings from plain data. Raises what `refuse` returns for an invalid value."""
     return convert(table, Settings, lambda key, problem: refuse(key, explain(problem, key, table)))
 
 
 def explain(problem: str, key: str, table: Mapping[str, Any]) -> str:
-    """What msgspec says of a value that does not fit, in the words of the setting's declaration.
+    """The message about an invalid value, with the unit and the form that the setting declares.
 
     Args:
-        key: a dotted key; the item of a list follows in brackets.
-        table: what the value is in.
+        problem: the message of msgspec.
+        key: a dotted key; the index of an item of a list follows in brackets.
+        table: the table that contains the value.
     """
     name, _, item = key.rstrip("]").partition("[")
     declared = declared_keys(Settings).get(name)
@@ -82,11 +86,11 @@ def explain(problem: str, key: str, table: Mapping[str, Any]) -> str:
 
 
 def _drop_unknown(table: dict[str, Any], path: Path, text: str) -> list[str]:
-    """Take out the keys that no setting has. Returns a warning for each."""
+    """Remove unknown keys. Returns the warnings about them."""
     unknown = list(unknown_keys(table, Settings))
     for keys in unknown:
         del value_at(table, keys[:-1])[keys[-1]]
-    # To find a line takes a search of the text.
+    # Finding a line is a search of the whole text.
     warnings = [
         f"{path}:{line_of(text, dotted)}: unknown key {dotted}; it is ignored"
         for dotted in map(".".join, unknown[:MOST_WARNINGS])

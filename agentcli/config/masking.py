@@ -1,7 +1,7 @@
-"""Masking: the values of keys that this process knows, and one function that takes them out of a text.
+"""Masking: the keys that this process knows, and functions that replace them in texts and data.
 
-A key is known from the moment it was found, wherever it came from; nothing else is guessed at. The cost for a text
-without a key is one search for each known key.
+A key is known as soon as it is found, wherever it comes from; nothing is guessed. A text without a key costs one search
+for each known key.
 """
 
 import os
@@ -16,10 +16,10 @@ from agentcli.agent.json_bytes import to_json_lossy
 MASK = "[key hidden]"
 
 MIN_LENGTH = 8
-"""Characters. A shorter value is no secret, and would be found in ordinary text."""
+"""Characters. A shorter value is no secret, and may occur in ordinary text."""
 
 MIN_GUESSED_LENGTH = 16
-"""The same, of a variable that is only called like a key."""
+"""The same, for a variable that is only named like a key."""
 
 _KEY_NAME = r"(?:.*_)?(?:API_?KEY|SECRET|SECRET_KEY|ACCESS_KEY|PRIVATE_KEY|TOKEN|PAT)|.*(?:PASSWORD|PASSWD)|.*_TOKEN_.*"
 
@@ -28,11 +28,16 @@ T = TypeVar("T")
 _PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 _known: dict[str, str] = {}
-"""Key to how it is written in JSON. The longest comes first: a key that holds another one goes as a whole."""
+"""Each key, and its form in JSON. The longest comes first: a key that contains another one is replaced whole."""
 
 
 def remember_key(value: str, min_length: int = MIN_LENGTH) -> None:
-    """From now on this value is taken out of everything that is stored or shown."""
+    """Mask a value from now on in everything that is stored or shown.
+
+    Args:
+        value: the key.
+        min_length: a shorter value is not masked.
+    """
     value = value.strip()
     if len(value) < min_length or value in _known:
         return
@@ -42,7 +47,7 @@ def remember_key(value: str, min_length: int = MIN_LENGTH) -> None:
 
 
 def remember_environment(names: Iterable[str]) -> None:
-    """Know the keys in these variables and in those that are called like keys, and the passwords of proxies."""
+    """Mask the values of these variables and of those that are named like keys, and the passwords of proxies."""
     for name in names:
         remember_key(os.environ.get(name, ""))
     for name in key_names():
@@ -53,11 +58,12 @@ def remember_environment(names: Iterable[str]) -> None:
 
 
 def key_names() -> frozenset[str]:
-    """The variables of the environment that are called as keys, tokens and passwords are: `GH_TOKEN`, `DB_PASSWORD`."""
+    """The variables of the environment that are named like keys, tokens and passwords: `GH_TOKEN`, `DB_PASSWORD`."""
     return frozenset(filter(is_key_name, os.environ))
 
 
 def is_key_name(name: str) -> bool:
+    """Whether a variable is named like a key, token or password."""
     return re.fullmatch(_KEY_NAME, name, re.I) is not None
 
 
@@ -68,6 +74,7 @@ def password_in(url: str) -> str:
 
 
 def holds_key(text: str) -> bool:
+    """Whether a text contains a known key."""
     return any(key in text for key in _known)
 
 
@@ -80,12 +87,12 @@ def mask(text: str) -> str:
 
 
 def hold_back(text: str) -> int:
-    """How many characters at the end of a text that still grows may be the beginning of a known key."""
+    """How many characters at the end of a growing text may be the beginning of a known key."""
     return max((_beginning(text, key) for key in _known), default=0)
 
 
 def _beginning(text: str, key: str) -> int:
-    """How much of the end of a text may be the beginning of a key."""
+    """The length of the end of a text that is the beginning of a key."""
     place = text.find(key[0], max(len(text) - len(key) + 1, 0))
     while place >= 0 and not key.startswith(text[place:]):
         place = text.find(key[0], place + 1)
@@ -93,13 +100,13 @@ def _beginning(text: str, key: str) -> int:
 
 
 class MaskedBytes:
-    """`mask` for bytes that come in pieces, such as what a command prints."""
+    """`mask` for bytes that arrive in pieces, such as the output of a command."""
 
     def __init__(self) -> None:
         self._held = b""
 
     def add(self, piece: bytes) -> bytes:
-        """What of it, and of the pieces before, holds no key for sure."""
+        """The bytes so far that are certain to contain no key, masked, without those returned before."""
         data = self._held + piece
         keys = [key.encode("utf-8", "surrogateescape") for key in _known]
         for key in keys:
@@ -111,15 +118,15 @@ class MaskedBytes:
         return data[: len(data) - held]
 
     def end(self) -> bytes:
-        """The rest."""
+        """The remaining bytes."""
         rest, self._held = self._held, b""
         return rest
 
 
 def mask_data(value: T) -> T:
-    """The same for every text in a value: a Struct, plain data, or both. Returns the value itself if it holds no key.
+    """A value (a Struct, plain data, or both) with every text masked; the value itself if it contains no key.
 
-    A Struct is looked through by way of its JSON, once; only if a key occurs is it made anew.
+    The value is searched as JSON first; only one with a key is copied.
     """
     if not _known or value is None:
         return value

@@ -1,4 +1,4 @@
-"""Where agentcli keeps things: `~/.agentcli`, or wherever `AGENTCLI_HOME` says."""
+"""Paths: the home directory of agentcli (`~/.agentcli`, or `AGENTCLI_HOME`) and what is in it."""
 
 import os
 import stat
@@ -8,30 +8,30 @@ from agentcli.agent.errors import ConfigError
 from agentcli.files.repository import repository_root
 
 SETTINGS_NAME = ".agentcli.toml"
-"""The settings of a project."""
+"""The settings file of a project."""
 
 HOME_VARIABLE = "AGENTCLI_HOME"
 """The variable that moves the home directory; not a setting."""
 
 _NOWHERE = Path(os.devnull) / "agentcli"
-"""The home of those who have none: nothing is in it, and nothing can be made in it."""
+"""Stands for a missing home directory: it is empty, and nothing can be created in it."""
 
 
 def home() -> Path:
-    """The folder that holds settings and sessions. It need not exist; reading makes no folder.
+    """The directory of settings and sessions. It may not exist, and is not created.
 
-    Where `home_problem` has something to say it is one in which nothing is and nothing can be made.
+    If `home_problem` returns a problem, it is a path under which nothing exists and nothing can be created.
     """
     return _home()[0]
 
 
 def home_problem() -> str | None:
-    """Why there is no home to read settings from and to keep sessions in, as one line; None if there is one."""
+    """Why the home directory cannot be used, as one line; None if it can."""
     return _home()[1]
 
 
 def require_home() -> None:
-    """Raises ConfigError if there is no home that can be used."""
+    """Raises ConfigError if the home directory cannot be used."""
     if problem := home_problem():
         raise ConfigError(problem)
 
@@ -50,7 +50,7 @@ def _home() -> tuple[Path, str | None]:
         if not os.access(folder, os.X_OK):
             raise PermissionError(13, os.strerror(13))
     except (FileNotFoundError, NotADirectoryError):
-        pass  # it is made when there is something to put there
+        pass  # it is created with the first file
     except (OSError, ValueError) as error:
         problem = getattr(error, "strerror", None) or error
         return _NOWHERE, f"the home folder {folder} cannot be used: {problem} (set AGENTCLI_HOME)"
@@ -58,19 +58,22 @@ def _home() -> tuple[Path, str | None]:
 
 
 def config_file() -> Path:
+    """The settings of the user."""
     return home() / "config.toml"
 
 
 def auth_file() -> Path:
+    """The stored keys."""
     return home() / "auth.toml"
 
 
 def trust_file() -> Path:
+    """The list of trusted project files."""
     return home() / "trust.json"
 
 
 def shared_skills_folder() -> Path | None:
-    """`~/.agents/skills`, which agents of other makes read too; None without a home folder."""
+    """`~/.agents/skills`, which other agents read too; None without a home directory."""
     try:
         return Path.home() / ".agents" / "skills"
     except RuntimeError:
@@ -78,7 +81,7 @@ def shared_skills_folder() -> Path | None:
 
 
 def project_folders(cwd: Path) -> list[Path]:
-    """From the working folder up to the repository's root; outside of a repository, the working folder alone."""
+    """The working directory and those above it up to the root of its repository; without one, only the former."""
     root = repository_root(cwd)
     if root is None:
         return [cwd]
@@ -86,14 +89,15 @@ def project_folders(cwd: Path) -> list[Path]:
 
 
 def sessions_folder() -> Path:
+    """The directory of session files."""
     return home() / "sessions"
 
 
 def make_private(folder: Path) -> Path:
-    """Make a folder that only its owner can look into, parents included. Returns it.
+    """Create a directory that only its owner can read, with its parents. Returns it.
 
     Raises:
-        ConfigError: it cannot be made.
+        ConfigError: it cannot be created.
     """
     if folder.is_relative_to(_NOWHERE):
         require_home()

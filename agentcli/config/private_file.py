@@ -1,4 +1,4 @@
-"""Private files: written whole or not at all, readable by their owner only, and by one process at a time."""
+"""Private files: read within bounds; written whole or not at all, readable by their owner only, and under a lock."""
 
 import contextlib
 import fcntl
@@ -12,7 +12,7 @@ from agentcli.config.paths import make_private
 from agentcli.files.reading import Judge, read_bytes
 
 _unlocked: dict[Path, str] = {}
-"""Folders on file systems without locks, and what is to be said of each."""
+"""Directories on file systems without locks, and the warning about each."""
 
 
 def read_private(
@@ -38,12 +38,12 @@ def read_private(
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Read and write `path` while no other process does: its folder is locked. The folder is made if need be.
+    """Lock the directory of `path` against other processes, to read and then write the file. It is created if missing.
 
-    Where the file system has no locks it goes on without, and `unlocked_notices` says so.
+    On a file system without locks there is none, and `unlocked_notices` returns a warning.
 
     Raises:
-        ConfigError: the folder cannot be made or opened.
+        ConfigError: the directory cannot be created or opened.
     """
     folder = make_private(path.parent)
     try:
@@ -62,20 +62,20 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def unlocked_notices() -> list[str]:
-    """A line for each folder that was written to without a lock, each told once."""
+    """A warning for each directory that was written to without a lock, each returned once."""
     lines = [text for text in _unlocked.values() if text]
     _unlocked.update(dict.fromkeys(_unlocked, ""))
     return lines
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Replace the content of `path`, through a link to what it names. The file is 0600 from its first byte on.
+    """Replace the content of `path`, or of the file that it links to. The file has mode 0600 from the start.
 
     Raises:
-        ConfigError: it cannot be written; what was there is unchanged.
+        ConfigError: it cannot be written; its content is unchanged.
     """
     target = path.resolve()
-    # A name that nobody can guess, as of tempfile.mkstemp, whose module costs 5 ms of every start.
+    # An unpredictable name, as of tempfile.mkstemp, which is slow to import.
     temporary = make_private(target.parent) / f".{target.name}.{os.urandom(8).hex()}"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

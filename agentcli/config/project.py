@@ -1,8 +1,8 @@
-"""Project: the files of a repository that say how agentcli works in it, and whether the person trusts them.
+"""Project: the files of a repository that configure agentcli, and whether the user trusts them.
 
-`.agentcli.toml` holds settings: those of every folder from the repository's root down to the working folder count.
-`.agentcli/SYSTEM.md` and `.agentcli/APPEND_SYSTEM.md` are instructions; of each, the nearest counts. Each is read once:
-what was judged is what is used.
+`.agentcli.toml` contains settings: those of every directory from the repository's root down to the working directory
+apply. `.agentcli/SYSTEM.md` and `.agentcli/APPEND_SYSTEM.md` are instructions; of each, the nearest applies. Each is
+read once, so that the content that was checked is the content that is used.
 """
 
 import os
@@ -23,10 +23,12 @@ SYSTEM_NAME = ".agentcli/SYSTEM.md"
 APPEND_NAME = ".agentcli/APPEND_SYSTEM.md"
 
 MAX_BYTES = 1 << 18
-"""Of a file. To parse as much TOML takes less than a second, whatever it says."""
+"""Of a file. Any TOML of this size is parsed in less than a second."""
 
 
 class ProjectFile(Struct, frozen=True):
+    """A file of the project, as it was read."""
+
     name: str
     """One of the names above."""
     path: Path
@@ -35,15 +37,18 @@ class ProjectFile(Struct, frozen=True):
 
 
 class Project(Struct, frozen=True):
+    """The files of a project that concern agentcli."""
+
     files: list[ProjectFile] = []
-    """Those of the repository's root first."""
+    """The nearest to the repository's root first."""
     rules: dict[Path, PermissionSettings] = {}
-    """What trusted files of this folder and those above it denied and asked when they were trusted."""
+    """The deny and ask rules that trusted files, here and above, had when they were trusted."""
     notices: list[str] = []
-    """What could not be read, a line each."""
+    """A line for each file that could not be read."""
 
     @property
     def settings(self) -> list[ProjectFile]:
+        """The files of settings."""
         return [file for file in self.files if file.name == SETTINGS_NAME]
 
     def trusted_text(self, name: str) -> str | None:
@@ -53,8 +58,11 @@ class Project(Struct, frozen=True):
 
 
 def read_project(cwd: Path, *, trust: bool = False) -> Project:
-    """Args:
-    trust: trust every file as it is, this once.
+    """Read the project's files.
+
+    Args:
+        cwd: the working directory.
+        trust: trust every file as it is, for this call.
     """
     notices: list[str] = repository_problems(cwd)
     fence = fence_of(cwd)
@@ -64,7 +72,7 @@ def read_project(cwd: Path, *, trust: bool = False) -> Project:
     files: list[ProjectFile] = []
     rules: dict[Path, PermissionSettings] = {}
     if found or trust_file().exists():
-        from agentcli.config.trust import is_trusted, kept_rules  # for those who have such files
+        from agentcli.config.trust import is_trusted, kept_rules  # only with such files
 
         try:
             rules = kept_rules(cwd)
@@ -81,7 +89,7 @@ def _readable(name: str, cwd: Path, fence: ProjectFence, notices: list[str]) -> 
     own = {home(), config_file().parent}
     for folder in project_folders(cwd):
         path = folder / name
-        # A person who works in their own home folder: that `.agentcli` is theirs, and read as such.
+        # In the home directory itself, `.agentcli` is the user's own, not a project's.
         if path.parent in own:
             continue
         try:

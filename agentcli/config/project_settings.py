@@ -14,7 +14,7 @@ from agentcli.config.settings import RULE, Settings
 
 
 def place_of(path: Path) -> Path:
-    """Where a file lies: its folder's real path. What the file itself leads to, if it is a link, does not count."""
+    """The path of a file with the links of its directory resolved, but not a link that it is itself."""
     return Path(os.path.realpath(path.parent)) / path.name
 
 
@@ -63,13 +63,13 @@ def _placed_command(command: str, folder: Path) -> str:
 
 
 def commands_of(table: Mapping[str, Any]) -> list[str]:
-    """What the settings run: the shell, the editor, and what prints keys."""
+    """The commands that the settings run: the shell, the editor, and those that print keys."""
     found = [value for _, each, value in leaves(table, Settings) if each.is_command]
     return [command for command in found if isinstance(command, str)]
 
 
 def scripts_of(table: Mapping[str, Any], folder: Path) -> list[Path]:
-    """The files below the folder that the settings' commands name: what they hold is run too."""
+    """The files below the directory that the settings' commands name: their content is run too."""
     words = {word for command in commands_of(table) for word in _words(command)}
     names = {name for word in words for name in (word, word.rpartition("=")[2]) if name}
     return sorted({path for name in names if os.path.isfile(path := folder / name)})  # noqa: PTH113 (any text)
@@ -83,10 +83,14 @@ def _words(command: str) -> list[str]:
 
 
 def tightened(table: dict[str, Any], before: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What of an untrusted table holds, and the keys that do not.
+    """Reduce the settings of an untrusted file to those that it may set.
 
     Args:
-        before: what is set by sources of lower precedence.
+        table: the settings of the file.
+        before: the merged tables of the sources of lower precedence.
+
+    Returns:
+        The settings that apply, and the keys of the others.
     """
     kept: dict[str, Any] = {}
     ignored: list[str] = []

@@ -1,4 +1,4 @@
-"""TOML files: what their tables hold, and the line of what is wrong with them."""
+"""TOML files: reading, parsing, conversion to Structs, and the line of what is invalid."""
 
 import re
 import tomllib
@@ -13,14 +13,14 @@ from agentcli.agent.tables import value_at
 from agentcli.config.private_file import read_private
 
 MAX_BYTES = 1 << 20
-"""Of a file of settings or keys."""
+"""Of a file of settings or keys of the user."""
 MAX_DEPTH = 32
-"""Brackets in brackets, and parts of a dotted key. The parser takes the square of the latter in time."""
+"""Of nested brackets, and of the parts of a dotted key, whose number the parser needs quadratic time for."""
 
 T = TypeVar("T")
 
 Refuse = Callable[[str, str], ConfigError]
-"""Makes the error of a key: `(key, problem)`."""
+"""Returns the error about a key: `(key, problem)`."""
 
 
 def read_toml_bytes(path: Path) -> bytes | None:
@@ -29,10 +29,10 @@ def read_toml_bytes(path: Path) -> bytes | None:
 
 
 def parse_toml(data: bytes, path: Path) -> tuple[str, dict[str, Any]]:
-    """The text of a file, and what it holds.
+    """The text of a file, and its content.
 
     Raises:
-        ConfigError: it is not UTF-8, not TOML, or nested too deep. The message is `FILE:LINE: …`.
+        ConfigError: it is not UTF-8, not TOML, or nested too deeply. The message is `FILE:LINE: …`.
     """
     try:
         text = decode_toml(data)
@@ -51,11 +51,11 @@ def decode_toml(data: bytes) -> str:
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """`tomllib.loads` for a text that anybody may have written.
+    """`tomllib.loads` for a text of any origin.
 
     Raises:
-        ValueError: it is not TOML (`TOMLDecodeError`), nested too deep, or holds a number that is too long. The message
-            may quote the text.
+        ValueError: it is not TOML (`TOMLDecodeError`), nested too deeply, or contains a number that is too long. The
+            message may quote the text.
     """
     if text.count("[") + text.count("{") > MAX_DEPTH or text.count(".") > MAX_DEPTH:
         _check_depth(text)
@@ -66,7 +66,7 @@ def convert(value: Mapping[str, Any], kind: type[T], refuse: Refuse) -> T:
     """A Struct from plain data.
 
     Raises:
-        ConfigError: what `refuse` makes of what does not fit.
+        ConfigError: what `refuse` returns for an invalid value.
     """
     try:
         return msgspec.convert(value, kind)
@@ -76,13 +76,13 @@ def convert(value: Mapping[str, Any], kind: type[T], refuse: Refuse) -> T:
 
 
 def _with_names(place: str, value: Mapping[str, Any], kind: type) -> str:
-    """The place of a problem with names for each `[...]`, as msgspec writes any entry of a table of free names.
+    """The place of a problem, with a name for each `[...]`, which msgspec writes for any entry of a table.
 
-    Each entry is tried alone in its table: the one with the same problem is the one.
+    The entry is found by converting each of them alone.
     """
     path: list[str] = []
     *tables, last = place.split("[...]")
-    if tables:  # the rest may be long
+    if tables:  # other tables may be large
         first = place.partition(".")[0].partition("[")[0]
         value = {first: value[first]}
     for table in tables:
@@ -115,7 +115,7 @@ def _with(table: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[
 def line_of(text: str, dotted: str) -> int:
     """The line that sets a key, as near as can be found: the key, else its table, else the first line."""
     table, _, key = re.sub(r"\[.*", "", dotted).rpartition(".")
-    # No \s: it would go through all that follows of blank lines, at each of them.
+    # Not \s, which would match all following empty lines from each of them: quadratic time.
     start, prefix = 0, r"(\[[ \t]*)?"
     if table:
         header = re.search(rf"^[ \t]*\[[ \t]*{re.escape(table)}[ \t]*\]", text, re.M)
@@ -133,8 +133,8 @@ _TOKEN = re.compile(
     r"|#[^\n]*+|[\[\]{}.=,\n]",
     re.S,
 )
-"""Strings and comments as a whole, and the characters that count for depth. A string without its end is one too, so
-that no text is looked at twice."""
+"""Strings and comments as a whole, and the characters that count for depth. An unterminated string is one too, so that
+no text is matched twice."""
 
 
 def _check_depth(text: str) -> None:
@@ -159,7 +159,7 @@ def _check_depth(text: str) -> None:
 
 
 def _at_line(path: Path, text: str, problem: str) -> str:
-    """tomllib ends its message with `(at line 3, column 7)` or `(at end of document)`."""
+    """The problem with file and line: tomllib ends it with `(at line 3, column 7)` or `(at end of document)`."""
     found = re.search(r" \(at line (\d+), column \d+\)$", problem)
     if found:
         return f"{path}:{found[1]}: {problem[: found.start()]}"

@@ -1,7 +1,7 @@
-"""Trust: which project files a person has looked at and trusts, by their place and the hash of their content.
+"""Trust: which project files the user trusts, by path and hash of the content.
 
-A file that was changed since is a file that nobody has looked at; so is one whose commands run a script that was. What
-a trusted file denied and asked holds on all the same until the person trusts the file anew, or not any more.
+A file that has changed is not trusted, nor is one whose commands run a script that has changed. The deny and ask rules
+of a trusted file keep applying until the user trusts the file again, or removes the trust.
 """
 
 import os
@@ -20,21 +20,21 @@ from agentcli.config.toml_file import parse_toml
 from agentcli.files.reading import read_bytes
 
 MAX_BYTES = 16 << 20
-"""Of the file: about a hundred thousand trusted files."""
+"""Of the list: about a hundred thousand trusted files."""
 
 
 class TrustStore(Struct, omit_defaults=True):
-    """`trust.json`, by the path of the file with the links of its folder resolved."""
+    """The content of `trust.json`, by the path of the file as `place_of` returns it."""
 
     files: dict[str, str] = {}
     """SHA-256 of the trusted content, scripts included."""
     rules: dict[str, PermissionSettings] = {}
-    """What trusted files of settings deny and ask, with whole paths."""
+    """The deny and ask rules of trusted files of settings, with absolute paths."""
 
 
 def digest(path: Path, data: bytes) -> str:
-    """The hash of a file's content, and of the scripts that it names."""
-    import hashlib  # 3 ms, for those who have such files
+    """The hash of a file's content and of the scripts that it names."""
+    import hashlib  # slow to import, and only needed with such files
 
     found = hashlib.sha256(data)
     for script in scripts_of(_settings_in(path, data), place_of(path).parent):
@@ -42,7 +42,7 @@ def digest(path: Path, data: bytes) -> str:
         try:
             found.update(hashlib.sha256(read_bytes(script, MAX_BYTES)).digest())
         except OSError:
-            # What cannot be read, or is endless, cannot be trusted: its hash is never the same.
+            # What cannot be read cannot be trusted: its hash is a different one each time.
             found.update(os.urandom(16))
     return found.hexdigest()
 
@@ -57,10 +57,10 @@ def _settings_in(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def read_trust() -> TrustStore:
-    """What is trusted.
+    """Read the list of trusted files.
 
     Raises:
-        ConfigError: the file is broken. Then nothing is trusted, and nothing is written over it.
+        ConfigError: the list is broken. Then nothing is trusted, and it is not overwritten.
     """
     path = trust_file()
     data = read_private(path, MAX_BYTES)
@@ -71,13 +71,13 @@ def read_trust() -> TrustStore:
 
 
 def is_trusted(path: Path, data: bytes) -> bool:
-    """Whether a file is trusted with this content. `data` is what will be used, so that nothing can slip in between."""
+    """Whether a file is trusted with this content, which has to be the content that is then used."""
     known = read_trust().files.get(str(place_of(path)))
     return known is not None and known == digest(path, data)
 
 
 def kept_rules(cwd: Path) -> dict[Path, PermissionSettings]:
-    """What trusted files of this folder and those above it denied and asked when they were trusted."""
+    """The deny and ask rules that trusted files, here and above, had when they were trusted."""
     folders = {folder := Path(os.path.realpath(cwd)), *folder.parents}
     return {Path(name): rules for name, rules in read_trust().rules.items() if Path(name).parent in folders}
 
@@ -98,7 +98,7 @@ def trust(path: Path, data: bytes) -> None:
 
 
 def distrust(folder: Path) -> list[Path]:
-    """Trust no file in a folder or below it any more. Returns those that were trusted."""
+    """Remove the trust in all files in a directory and below. Returns those that were trusted."""
     with locked(trust_file()):
         store = read_trust()
         inside = [Path(name) for name in store.files if Path(name).is_relative_to(folder.resolve())]

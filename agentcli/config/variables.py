@@ -1,7 +1,7 @@
-"""Variables: what `$NAME` and `${NAME}` stand for in what is sent to a provider: its key, its address, its headers.
+"""Variables: the values of `$NAME` and `${NAME}` in what is sent to a provider: its key, its address, its headers.
 
-`$$` is a `$`; one before anything else stays as it is. A variable that is not set, or empty, is a problem of whoever
-uses that provider, and of nobody else. Other settings are taken as they are written.
+`$$` is a `$`; a `$` before anything else stays as it is. A variable that is not set, or empty, is a problem only if the
+provider is used. Other settings are not expanded.
 """
 
 import os
@@ -18,21 +18,25 @@ _VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<braced>[A-Za-z_]\w*)\}|(?P<p
 
 
 class Expanded(Struct, frozen=True):
+    """Settings with variables expanded, and what could not be."""
+
     settings: Settings
-    """Without what names a variable that is not set."""
+    """Without the fields that contain a variable that is not set."""
     problems: dict[str, str] = {}
-    """By provider, or `provider/id` of a model: what is wrong, as one line."""
+    """One line for each provider, or `provider/id` of a model, with such a field."""
     secrets: frozenset[str] = frozenset()
-    """The variables that keys and headers were made from."""
+    """The variables that occur in keys and headers."""
 
 
 def expand_variables(
     settings: Settings, origin: Callable[[str], str], environment: Mapping[str, str] = os.environ
 ) -> Expanded:
-    """Settings with the values of variables in place of their names.
+    """Replace the names of variables by their values.
 
     Args:
-        origin: where a dotted key is set, for messages.
+        settings: with names of variables.
+        origin: returns where a dotted key is set, for messages.
+        environment: the environment variables.
     """
     expansion = _Expansion(origin, environment)
     providers = dict(settings.providers)
