@@ -7,34 +7,27 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from agentcli.agent.events import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
-from agentcli.agent.messages import text_of
 from agentcli.agent.text import one_line
+from agentcli.transcript.calls import CallEvent, Calls
+from agentcli.transcript.item_list import ItemList
+from agentcli.transcript.items import CallState, ToolItem
 
 _SHOWN = ("command", "path", "pattern", "job")
 """The arguments that say what a call is about, most telling first."""
 
 
-class _Line:
-    def __init__(self, name: str, about: str, started: float) -> None:
-        self.name = name
-        self.about = about
-        self.started = started
-        self.last = ""
-        """The last line of what the tool has said."""
-        self.seconds: float | None = None
-        self.is_error = False
-
-    def render(self, now: float) -> Text:
-        seconds = now - self.started if self.seconds is None else self.seconds
-        mark, style = ("…", "yellow") if self.seconds is None else ("✗", "red") if self.is_error else ("✓", "green")
-        line = Text.assemble(
-            (f"{mark} ", style), (self.name, "bold"), f" {self.about}", no_wrap=True, overflow="ellipsis"
-        )
-        line.append(f" {seconds:.1f} s", "dim")
-        if self.last and (self.seconds is None or self.is_error):
-            line.append(f"  {self.last}", "dim")
-        return line
+def _line(item: ToolItem, now: float) -> Text:
+    seconds = item.seconds if item.is_over else now - (item.started or now)
+    has_failed = item.state in (CallState.FAILED, CallState.CANCELLED)
+    mark, style = ("…", "yellow") if not item.is_over else ("✗", "red") if has_failed else ("✓", "green")
+    about = next((str(item.arguments[name]) for name in _SHOWN if name in item.arguments), "")
+    line = Text.assemble(
+        (f"{mark} ", style), (item.name, "bold"), f" {one_line(about)}", no_wrap=True, overflow="ellipsis"
+    )
+    line.append(f" {seconds or 0.0:.1f} s", "dim")
+    if (not item.is_over or has_failed) and (last := _last_line(item.text)):
+        line.append(f"  {last}", "dim")
+    return line
 
 
 class ToolLines:
@@ -43,30 +36,24 @@ class ToolLines:
     def __init__(self, stream: TextIO) -> None:
         self.console: Console = Console(file=stream, highlight=False, markup=False, emoji=False)
         self._live: Live | None = None
-        self._lines: dict[str, _Line] = {}
+        self._calls = Calls(ItemList())
 
-    def show(
-        self, event: ToolExecutionStartEvent | ToolExecutionUpdateEvent | ToolExecutionEndEvent, now: float
-    ) -> None:
-        match event:
-            case ToolExecutionStartEvent():
-                about = next((str(event.args[name]) for name in _SHOWN if name in event.args), "")
-                self._lines[event.tool_call_id] = _Line(event.tool_name, one_line(about), now)
-                self._start()
-            case ToolExecutionUpdateEvent():
-                self._lines[event.tool_call_id].last = _last_line(text_of(event.partial_result.content))
-            case ToolExecutionEndEvent():
-                line = self._lines[event.tool_call_id]
-                line.seconds = now - line.started
-                line.is_error = event.is_error
-                line.last = _last_line(text_of(event.result.content))
+    def show(self, event: CallEvent, now: float) -> None:
+        """Update the line of a call.
+
+        Args:
+            event: of its execution.
+            now: of the monotonic clock, in seconds.
+        """
+        self._calls.apply(event, now)
+        self._start()
 
     def stop(self) -> None:
         """Leave the lines as they are and give the terminal back."""
         if self._live:
             self._live.stop()
             self._live = None
-        self._lines.clear()
+        self._calls = Calls(ItemList())
 
     def _start(self) -> None:
         if self._live is None:
@@ -75,7 +62,7 @@ class ToolLines:
 
     def _render(self) -> Group:
         now = time.monotonic()
-        return Group(*(line.render(now) for line in self._lines.values()))
+        return Group(*(_line(item, now) for item in self._calls.open_items))
 
 
 def _last_line(text: str) -> str:

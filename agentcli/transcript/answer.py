@@ -91,25 +91,27 @@ class Answer:
         has_failed = message.stop_reason in (StopReason.ERROR, StopReason.ABORTED)
         for index, block in enumerate(message.content):
             item = self._blocks.get(index)
-            match block, item:
-                case TextContent(), None:
-                    if block.text:
+            match block:
+                case TextContent():
+                    if item is None and block.text:
                         self._items.append(TextItem(block.text))
-                case ThinkingContent(), None:
-                    self._items.append(ThinkingItem(block.thinking, block.redacted))
-                case ToolCall(), None:
-                    item = ToolItem(block.name, id=block.id)
-                    item.set_arguments(block.arguments)
-                    self._add_call(index, item)
-                case ToolCall(), ToolItem() if has_failed and not item.is_over:
-                    item.set_arguments(block.arguments)
-                    item.finish("", None, is_error=True)
-                    self._items.changed(item)
-                case ThinkingContent(redacted=True), ThinkingItem():
-                    item.redacted = True
-                    self._items.changed(item)
+                case ThinkingContent():
+                    if item is None:
+                        self._items.append(ThinkingItem(block.thinking, block.redacted))
+                    elif isinstance(item, ThinkingItem) and block.redacted:
+                        item.redacted = True
+                        self._items.changed(item)
+                case ToolCall():
+                    if item is None:
+                        item = ToolItem(block.name, id=block.id)
+                        item.set_arguments(block.arguments)
+                        self._add_call(index, item)
+                    elif isinstance(item, ToolItem) and has_failed and not item.is_over:
+                        item.set_arguments(block.arguments)
+                        item.finish("", None, is_error=True)
+                        self._items.changed(item)
                 case _:
-                    pass
+                    assert_never(block)
         self.clear()
 
     def _add_call(self, index: int, item: ToolItem) -> None:

@@ -39,6 +39,11 @@ class Calls:
         """The tools that run, once each."""
         return list(dict.fromkeys(item.name for item in self._running))
 
+    @property
+    def open_items(self) -> list[ToolItem]:
+        """The calls without a result in the conversation, in order. They may have ended."""
+        return list(self._open.values())
+
     def clear(self) -> None:
         """Forget the calls; what the user runs stays."""
         self._open.clear()

@@ -51,7 +51,7 @@ class ItemList:
         notify: receives each change, after it was made.
     """
 
-    def __init__(self, notify: Callable[[Change], None]) -> None:
+    def __init__(self, notify: Callable[[Change], None] = lambda change: None) -> None:
         self.items: list[Item] = []
         self.notify = notify
 

@@ -7,7 +7,7 @@ prompts submitted before it is ready wait.
 
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from rich.text import Text
 from textual import events, on
@@ -281,8 +281,8 @@ class ChatApp(PrivateApp, inherit_bindings=False):
                 handler(self)
             case Command() as command:
                 self._run_command(command, argument)
-            case _:
-                raise ValueError(f"{name} is an action of a widget")
+            case unknown:
+                assert_never(unknown)
 
     def _run_command(self, command: Command, argument: str = "") -> None:
         if self.controller is None:
@@ -368,7 +368,7 @@ class ChatApp(PrivateApp, inherit_bindings=False):
         self.permission_controller.show()
 
     @on(QueueBar.Asked)
-    def change_queue(self, message: QueueBar.Asked) -> None:
+    def change_queue(self, message: QueueBar.Change) -> None:
         """Change a queued message."""
         self.queue_controller.handle(message)
 

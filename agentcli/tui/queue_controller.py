@@ -1,6 +1,6 @@
 """QueueController: changes queued messages as the queue bar asks; one of them may be in the editor to be changed."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
@@ -52,7 +52,7 @@ class QueueController:
             self._app.prepend_to_draft([waiting[-1].text])
             self._app.show_state()
 
-    def handle(self, message: QueueBar.Asked) -> None:
+    def handle(self, message: QueueBar.Change) -> None:
         """Make the change that the queue bar asks for."""
         if (controller := self._app.controller) is not None:
             match message:
@@ -65,7 +65,7 @@ class QueueController:
                 case QueueBar.SwitchAsked(id=id):
                     controller.queue.switch_kind(id)
                 case _:
-                    raise TypeError(f"no change is known for {message}")
+                    assert_never(message)
         self._app.show_state()
 
     def end_edit(self, text: str | None = None) -> bool:

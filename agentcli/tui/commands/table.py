@@ -95,4 +95,4 @@ SEARCH_HISTORY = _command("history_search", "Search the history", lambda: _gener
 """Asked for by the editor, whose action of this name reads the history first."""
 ACTIONS: tuple[Action, ...] = (*EDITOR_ACTIONS, *APP_ACTIONS, *OTHER_ACTIONS)
 """Every action, in the order of the help."""
-BY_NAME = {action.name: action for action in ACTIONS}
+BY_NAME: dict[str, AppAction | Command] = {action.name: action for action in APP_ACTIONS}

@@ -91,6 +91,8 @@ class QueueBar(Widget, can_focus=True):
             super().__init__(id)
             self.position = position
 
+    Change = EditAsked | RemoveAsked | SwitchAsked | MoveAsked
+
     class Left(Message):
         """The focus is to go back to the editor: the user is done here, or the queue is empty."""
 
