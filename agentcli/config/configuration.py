@@ -6,7 +6,7 @@ key by key. Permission rules add up, so that no source can take back what anothe
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,14 @@ class Source(Struct, frozen=True):
     name: str
     """The path of a file, or `environment`."""
     table: dict[str, Any]
-    lines: dict[str, str] = {}
-    """Where exactly each dotted key is set."""
+    variables: dict[str, str] = {}
+    """The variable that sets each dotted key, of the environment."""
+    line_of: Callable[[str], int] | None = None
+    """Finds the line that sets a dotted key, of a file."""
+
+    def origin(self, key: str) -> str:
+        """Where it sets a dotted key: `FILE:LINE`, or a variable."""
+        return self.variables.get(key, self.name) if self.line_of is None else f"{self.name}:{self.line_of(key)}"
 
 
 class Configuration(Struct, frozen=True, kw_only=True):
@@ -50,7 +56,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
         """Where a dotted key is set: `FILE:LINE`, a variable, or `default`."""
         for source in reversed(self.sources):
             if value_at(source.table, _path(key)) is not None:
-                return source.lines.get(key, source.name)
+                return source.origin(key)
         return "default"
 
 
@@ -80,7 +86,7 @@ def load_configuration(
         warnings.append(f"{error}; the defaults are used")
     if user is not None:
         warnings += user.settings.warnings
-        sources.append(_file_source(user.path, user.table, user.line_of))
+        sources.append(Source(str(user.path), user.table, line_of=user.line_of))
     project = read_project(cwd, trust=trust)
     warnings += project.notices
     project_sources, untrusted = _project_sources(project, cwd, sources, warnings)
@@ -122,7 +128,7 @@ def _project_sources(
         else:
             table, keys = tightened(table, _merge([*before, *sources]))
             ignored[file.path] = keys
-        sources.append(_file_source(file.path, table, parsed.line_of))
+        sources.append(Source(str(file.path), table, line_of=parsed.line_of))
     sources += _kept_sources(project, warnings)
     for file in project.files:
         if not file.trusted and file.name != SETTINGS_NAME:
@@ -153,22 +159,6 @@ def _kept_sources(project: Project, warnings: list[str]) -> list[Source]:
     return sources
 
 
-def _file_source(path: Path, table: dict[str, Any], line_of: Any) -> Source:
-    return Source(str(path), table, _Lines(path, line_of))
-
-
-class _Lines(dict[str, str]):
-    """Where a file sets each key. The line is searched for on demand, which is rare."""
-
-    def __init__(self, path: Path, line_of: Any) -> None:
-        super().__init__()
-        self._path = path
-        self._line_of = line_of
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return f"{self._path}:{self._line_of(key)}"
-
-
 def _environment_source(environment: Mapping[str, str], files: list[Source], warnings: list[str]) -> list[Source]:
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and value}
     given.pop(HOME_VARIABLE, None)
@@ -176,8 +166,8 @@ def _environment_source(environment: Mapping[str, str], files: list[Source], war
         return []
     from agentcli.config.environment import read_environment  # only with such a variable
 
-    table, origins = read_environment(given, _merge(files), warnings)
-    return [Source("environment", table, origins)] if table else []
+    table, variables = read_environment(given, _merge(files), warnings)
+    return [Source("environment", table, variables)] if table else []
 
 
 def _merge(sources: list[Source]) -> dict[str, Any]:

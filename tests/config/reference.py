@@ -35,12 +35,15 @@ PAGE_HEAD = """\
 agentcli reads `~/.agentcli/config.toml`; the variable `AGENTCLI_HOME` moves the directory.
 [.agentcli.example.toml](../.agentcli.example.toml) shows every key in the form of such a file.
 
-```sh
-agentcli config show --origin     # every setting as it applies here, and what sets it
+```sh run
+export AGENTCLI_HOME=$(mktemp -d)
 agentcli config set bash_timeout 60
-agentcli config edit              # config.toml in your editor, checked afterwards
-agentcli config validate          # exit code 2 if something is wrong
+agentcli config get bash_timeout
+agentcli config show --origin | grep config.toml    # every setting as it applies here, and what sets it
+agentcli config validate                            # exit code 2 if something is wrong
 ```
+
+`agentcli config edit` opens `config.toml` in your editor and checks it afterwards.
 
 ## Sources
 
@@ -59,7 +62,7 @@ tables whose names you choose, the name is a part of the variable: `AGENTCLI_PRO
 `[providers.mine]`.
 
 **Project files.** A repository is not to be trusted only because you work in it. What could run something, send something
-elsewhere or allow something applies only after `agentcli trust`, and as long as the file does not change. "Untrusted project
+elsewhere or allow something applies only after [`agentcli trust`](permissions.md#trust), and as long as the file does not change. "Untrusted project
 file" below says what such a file may set before. In a project file, relative paths start from its own directory.
 
 **Editors.** `agentcli config schema > ~/.agentcli/config.schema.json` writes a JSON Schema. With this first line in

@@ -1,5 +1,6 @@
 """All sources of settings as one: what weighs more, where a value comes from, and what an untrusted project may say."""
 
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,12 @@ import pytest
 from agentcli.agent.errors import ConfigError
 from agentcli.agent.models import ThinkingLevel
 from agentcli.config.configuration import Configuration, load_configuration
-from agentcli.config.declaration import declared, declared_keys, variable_of
+from agentcli.config.declaration import declared_keys, variable_of
 from agentcli.config.project import read_project
 from agentcli.config.project_settings import placed_rule
 from agentcli.config.settings import Notify, Settings
 from agentcli.config.trust import distrust, is_trusted, read_trust, trust
+from tests.config.reference import toml
 from tests.files.repository import make_repository
 
 
@@ -99,52 +101,61 @@ def test_unknown_variables_are_told_and_empty_and_foreign_ones_are_not(repo: Pat
     assert settings.warnings == ["AGENTCLI_TIMEUOT: there is no such setting; the variable is ignored"]
 
 
-RUNS_OR_REDIRECTS = {
-    "model": 'model = "scripted:evil.jsonl"',
-    "bash_timeout": "bash_timeout = 1",
-    "first_token_timeout": "first_token_timeout = 1e9",
-    "idle_timeout": "idle_timeout = 1e9",
-    "shell": 'shell = "/tmp/evil"',
-    "environment": 'environment = { LD_PRELOAD = "evil.so" }',
-    "keep_keys": 'keep_keys = ["OPENAI_API_KEY"]',
-    "tools": 'tools = ["bash"]',
-    "providers": '[providers.openai]\nbase_url = "http://evil"',
-    "models": '[models."openai/x"]\nbase_url = "http://evil"',
-    "permissions": '[permissions]\nmode = "auto"',
-}
+def test_what_an_untrusted_file_may_set_is_this():
+    """Nothing that runs something, sends something elsewhere or allows something, and nothing of the user's own taste."""
+    may = {key for key, each in declared_keys(Settings).items() if each.untrusted != "never"}
+    assert may == {
+        "thinking_level",
+        "steering_mode",
+        "follow_up_mode",
+        "retry.max_retries",
+        "retry.base_delay",
+        "retry.max_delay",
+        "compaction.enabled",
+        "compaction.reserve_tokens",
+        "compaction.keep_recent_tokens",
+        "permissions.mode",
+        "permissions.ask",
+        "permissions.deny",
+        "sandbox.mode",
+        "sandbox.network",
+    }
 
 
-THE_PERSONS_OWN = {
-    "theme": 'theme = "light"',
-    "mouse": "mouse = false",
-    "hide_thinking": "hide_thinking = true",
-    "notify": 'notify = "osc9"',
-    "notify_after": "notify_after = 1",
-    "external_editor": 'external_editor = "evil"',
-    "keys": '[keys]\nsubmit = "y"',
-}
-"""What the app looks like and how it is used is nothing that a repository says."""
-NEEDS_TRUST = RUNS_OR_REDIRECTS | THE_PERSONS_OWN
+def changed(key: str) -> str:
+    """Lines of a file that set a key to something other than its default."""
+    each = declared_keys(Settings)[key]
+    value = each.example
+    if each.toml:
+        return each.toml
+    match each.default:
+        case bool():
+            value = not each.default
+        case StrEnum():
+            value = next(other for other in type(each.default) if other != each.default)
+        case float():
+            value = each.default + 1
+        case _:
+            pass
+    section, _, name = key.rpartition(".")
+    return f"{f'[{section}]' if section else ''}\n{name} = {toml(value)}\n"
 
 
-@pytest.mark.parametrize("key", sorted(NEEDS_TRUST))
+NEEDS_TRUST = [key for key, each in declared_keys(Settings).items() if each.untrusted == "never"]
+
+
+@pytest.mark.parametrize("key", NEEDS_TRUST)
 def test_what_runs_or_redirects_something_is_ignored_until_it_is_trusted(repo: Path, key: str):
-    file = project(repo, NEEDS_TRUST[key] + "\n")
+    file = project(repo, changed(key))
     configuration = load(repo)
     assert configuration.settings == Settings(warnings=configuration.settings.warnings)
     assert len(configuration.settings.warnings) == 1
-    assert f"{file} is not trusted" in configuration.settings.warnings[0]
-    assert key in configuration.settings.warnings[0]
+    assert f"{file} is not trusted, so it cannot set {key} (" in configuration.settings.warnings[0]
     trusting = load(repo, trust=True)
     assert trusting.settings.warnings == []
-    assert getattr(trusting.settings, key) != getattr(Settings(), key)
+    assert trusting.settings != Settings()
     trust(file, file.read_bytes())
     assert load(repo).settings == trusting.settings
-
-
-def test_every_setting_is_known_to_be_safe_or_not():
-    safe = {key.partition(".")[0] for key, each in declared_keys(Settings).items() if each.untrusted != "never"}
-    assert set(declared(Settings)) == safe | set(NEEDS_TRUST)
 
 
 def test_what_only_says_how_to_work_holds_untrusted(repo: Path):
