@@ -4,7 +4,9 @@ import pytest
 
 from agentcli.tui.commands.actions import Where
 from agentcli.tui.commands.keymap import Keymap, parsed_key, shown_key
-from agentcli.tui.commands.table import ACTIONS, BY_NAME
+from agentcli.tui.commands.table import ACTIONS
+
+BY_NAME = {action.name: action for action in ACTIONS}
 
 
 def test_names_are_given_once_and_keys_once_a_place() -> None:
