@@ -10,10 +10,14 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
+from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ResourceError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+Stopped = Callable[[], bool]
+"""Asked by work in a thread now and then: true means that its result is not wanted any more."""
 
 _WHAT = {
     errno.EAGAIN: "processes or threads",
@@ -50,6 +54,16 @@ async def to_thread(work: Callable[P, T], *arguments: P.args, **named: P.kwargs)
             return work(*arguments, **named)
         while not ended.is_set():  # noqa: ASYNC110 (of a thread, and hardly ever)
             await asyncio.sleep(0.01)
+        raise
+
+
+async def to_stoppable_thread(work: Callable[[Stopped], T], signal: AbortSignal) -> T:
+    """`work(stopped)` in a thread. `stopped()` becomes true on an abort, and when nobody waits any more."""
+    is_cancelled = False
+    try:
+        return await to_thread(work, lambda: signal.aborted or is_cancelled)
+    except asyncio.CancelledError:
+        is_cancelled = True
         raise
 
 

@@ -14,7 +14,7 @@ from agentcli.runtime.events import BashExecutionEndEvent, BashExecutionStartEve
 from agentcli.runtime.recorder import SessionRecorder
 from agentcli.runtime.repair import answer_open_calls
 from agentcli.tools.bash.command_output import Snapshot
-from agentcli.tools.bash.process_manager import Commands
+from agentcli.tools.bash.process_manager import ProcessManager
 from agentcli.tools.bash.shell_command import ShellCommand
 
 
@@ -29,7 +29,7 @@ class UserCommands:
     """
 
     def __init__(
-        self, agent: Agent, recorder: SessionRecorder, commands: Commands, is_busy: Callable[[], bool]
+        self, agent: Agent, recorder: SessionRecorder, commands: ProcessManager, is_busy: Callable[[], bool]
     ) -> None:
         self.is_running: bool = False
         self.waiting: list[BashExecutionMessage] = []

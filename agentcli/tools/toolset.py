@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agentcli.agent.errors import UsageError
 from agentcli.agent.tools import AgentTool, ToolKind
 from agentcli.tools.bash.overflow_file import SpillFolder
-from agentcli.tools.bash.process_manager import Commands
+from agentcli.tools.bash.process_manager import ProcessManager
 from agentcli.tools.file_change import announced
 from agentcli.tools.files.file_access import FileAccess
 from agentcli.tools.options import ToolOptions
@@ -35,7 +35,7 @@ TOOL_NAMES = tuple(_MODULES)
 class Toolset:
     """Close it when the agent ends; `kill_now` is for an end by signal, when nothing can be awaited any more."""
 
-    def __init__(self, tools: list[AgentTool], commands: Commands, spill: SpillFolder, files: FileAccess) -> None:
+    def __init__(self, tools: list[AgentTool], commands: ProcessManager, spill: SpillFolder, files: FileAccess) -> None:
         self.tools = tools
         self.files = files
         """What the model knows of files, and where its calls may go."""
@@ -68,7 +68,7 @@ def added_tool(tool: AgentTool, options: ToolOptions) -> AgentTool:
 def create_toolset(options: ToolOptions, names: Sequence[str] = DEFAULT_TOOL_NAMES) -> Toolset:
     """The named tools, in the order of the names. Raises `UsageError` for a name that there is no tool for."""
     spill = SpillFolder(options.spill_dir)
-    commands = Commands(options, spill)
+    commands = ProcessManager(options, spill)
     files = FileAccess()
     shared = {"bash": (commands,), "read": (files,), "write": (files,), "edit": (files,)}
     tools: list[AgentTool] = []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentcli.agent.tools import AgentToolResult
-from agentcli.tools.bash import output_rate, shell_command
+from agentcli.tools.bash import command_output, shell_command
 from tests.tools.conftest import INPUTS, Tools
 
 MAX_BYTES = 50 * 1024
@@ -174,7 +174,7 @@ async def test_what_prints_on_in_the_background_is_kept_and_read_with_measure(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell_command, "_BACKGROUND_FILE_BYTES", 200_000)
-    monkeypatch.setattr(output_rate, "BURST_BYTES", 300_000)
+    monkeypatch.setattr(command_output, "BURST_BYTES", 300_000)
     answer = await tools.bash("until [ -e go ]; do sleep 0.01; done; yes & echo hi & touch ../up", background=True)
     job = answer.details.job
     await tools.bash("touch go; until [ -e ../up ]; do sleep 0.01; done")

@@ -4,8 +4,7 @@ import os
 import subprocess
 import sys
 
-from agentcli.tools.bash.left_running import left_running
-from agentcli.tools.bash.process_tree import Process, ProcessTag, command_of, find_tree
+from agentcli.tools.bash.process_tree import Process, ProcessTag, command_of, find_tree, left_running
 from tests.tools.conftest import Tools
 
 SLOW_EXEC = """

@@ -1,6 +1,6 @@
 """How fast the output of what runs in the background is read."""
 
-from agentcli.tools.bash.output_rate import BURST_BYTES, BYTES_PER_S, OutputRate
+from agentcli.tools.bash.command_output import BURST_BYTES, BYTES_PER_S, OutputRate
 
 
 def test_much_may_come_at_once_and_then_no_more_than_the_rate() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 import ctypes, os, subprocess, sys
-from agentcli.tools.bash.process_tag import hide_keys
+from agentcli.tools.bash.environment import hide_keys
 hide_keys(frozenset({"SOME_TOKEN", "OTHER_KEY"}))
 print(os.environ["SOME_TOKEN"], os.environ["OTHER_KEY"], os.environ["KEPT"])
 print(subprocess.run(["sh", "-c", "tr '\\\\\\\\0' '\\\\\\\\n' < /proc/$PPID/environ"], capture_output=True, text=True).stdout)

@@ -26,11 +26,10 @@ from agentcli.agent.tools import (
     ToolTarget,
     parameters_of,
 )
-from agentcli.tools.bash.command_output import Snapshot, describe
+from agentcli.tools.bash.command_output import BYTES_PER_S, Snapshot, describe
 from agentcli.tools.bash.exit_status import exit_code_of, exit_line, signal_of
-from agentcli.tools.bash.output_rate import BYTES_PER_S
 from agentcli.tools.bash.overflow_file import SpillFolder
-from agentcli.tools.bash.process_manager import Commands
+from agentcli.tools.bash.process_manager import ProcessManager
 from agentcli.tools.bash.process_tree import Process, command_of
 from agentcli.tools.bash.shell_command import ShellCommand
 from agentcli.tools.options import ToolOptions
@@ -105,11 +104,11 @@ class CommandEnd(Struct, frozen=True):
     is_error: bool
 
 
-def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> AgentTool:
+def create_bash_tool(options: ToolOptions, commands: ProcessManager | None = None) -> AgentTool:
     """Args:
     commands: who runs them and ends what they leave; without it, nobody ends what is left when the loop is closed.
     """
-    table = commands or Commands(options, SpillFolder(options.spill_dir))
+    manager = commands or ProcessManager(options, SpillFolder(options.spill_dir))
 
     async def execute(
         tool_call_id: str,
@@ -122,12 +121,12 @@ def create_bash_tool(options: ToolOptions, commands: Commands | None = None) -> 
         timeout = _checked_timeout(arguments.timeout)
         _check_meaning(arguments)
         if arguments.job:
-            return await _look_after(table, arguments, timeout, signal)
+            return await _look_after(manager, arguments, timeout, signal)
         check_command(arguments.command)
-        command = table.launch(arguments.command, _shower(on_update), outside=bool(arguments.unsandboxed))
+        command = manager.launch(arguments.command, _shower(on_update), outside=bool(arguments.unsandboxed))
         if arguments.background:
-            return await _start_job(table, command, timeout)
-        end = await run_to_end(table, command, timeout or options.bash_timeout_s, signal)
+            return await _start_job(manager, command, timeout)
+        end = await run_to_end(manager, command, timeout or options.bash_timeout_s, signal)
         return _result(command, end.snapshot, end.lines, end.details, is_error=end.is_error)
 
     return AgentTool(
@@ -206,7 +205,9 @@ def _shower(on_update: OnUpdate | None) -> Callable[[Snapshot], None] | None:
     return show
 
 
-async def run_to_end(table: Commands, command: ShellCommand, seconds: float | None, signal: AbortSignal) -> CommandEnd:
+async def run_to_end(
+    manager: ProcessManager, command: ShellCommand, seconds: float | None, signal: AbortSignal
+) -> CommandEnd:
     """Run to the end, or to the timeout (None: there is none), or to the abort.
 
     Raises:
@@ -218,7 +219,7 @@ async def run_to_end(table: Commands, command: ShellCommand, seconds: float | No
         await asyncio.wait([command.settled, aborted], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if command.settled.done():
             _raise_if_not_started(command)
-            return _ended(table, command)
+            return _ended(manager, command)
         had_exited = command.return_code is not None
         await command.stop()
         how = _how_stopped(command, aborted.done(), seconds or 0.0, had_exited)
@@ -253,7 +254,7 @@ def _listed(processes: list[Process], names: dict[int, str] | None = None) -> st
     return "; ".join([*shown, f"and {more:,} more"] if more else shown)
 
 
-def _ended(table: Commands, command: ShellCommand) -> CommandEnd:
+def _ended(manager: ProcessManager, command: ShellCommand) -> CommandEnd:
     snapshot = command.output.take_new()
     return_code = command.return_code or 0
     lines = [command.end_note or exit_line(return_code)]
@@ -265,7 +266,7 @@ def _ended(table: Commands, command: ShellCommand) -> CommandEnd:
     details = _details(command, snapshot)
     left = command.left
     if left.processes and not command.end_note:
-        job = details.job = table.adopt(command)
+        job = details.job = manager.register_job(command)
         details.background = [
             BackgroundProcess(one.pid, left.names.get(one.pid, "")) for one in left.processes[:_SHOWN]
         ]
@@ -293,23 +294,23 @@ def _sandbox_notes(command: ShellCommand) -> list[str]:
     return command.sandbox.take_notes() if command.sandbox is not None else []
 
 
-async def _start_job(table: Commands, command: ShellCommand, seconds: float | None) -> AgentToolResult:
-    job = table.adopt(command)
+async def _start_job(manager: ProcessManager, command: ShellCommand, seconds: float | None) -> AgentToolResult:
+    job = manager.register_job(command)
     if seconds is not None:
-        table.limit(command, seconds)
+        manager.limit(command, seconds)
     await asyncio.wait([command.settled], timeout=_FIRST_LOOK_S)
     if command.settled.done():
         _raise_if_not_started(command)
-    return _job_result(table, job, command)
+    return _job_result(manager, job, command)
 
 
 async def _look_after(
-    table: Commands, arguments: BashToolInput, seconds: float | None, signal: AbortSignal
+    manager: ProcessManager, arguments: BashToolInput, seconds: float | None, signal: AbortSignal
 ) -> AgentToolResult:
     job = arguments.job or ""
-    command = table.jobs.get(job)
+    command = manager.jobs.get(job)
     if command is None:
-        known = ", ".join(table.jobs) or "none"
+        known = ", ".join(manager.jobs) or "none"
         raise ToolError(f"There is no job {job!r}; it may have ended. Jobs: {known}")
     if arguments.kill:
         command.end_note = "Killed"
@@ -317,10 +318,10 @@ async def _look_after(
     elif seconds is not None:
         with contextlib.suppress(Aborted), interruptible(signal):
             await command.wait_until_gone(seconds)
-    return _job_result(table, job, command)
+    return _job_result(manager, job, command)
 
 
-def _job_result(table: Commands, job: str, command: ShellCommand) -> AgentToolResult:
+def _job_result(manager: ProcessManager, job: str, command: ShellCommand) -> AgentToolResult:
     """What is new of a job. One that has ended is reported once and then forgotten."""
     snapshot = command.output.take_new()
     details = _details(command, snapshot)
@@ -329,7 +330,7 @@ def _job_result(table: Commands, job: str, command: ShellCommand) -> AgentToolRe
     if details.running:
         state = f"Job {job} is running (pid {command.pid}, {command.duration_s:.0f} s). Use job={job} to look again"
         return _result(command, snapshot, [state, _slowed(command)], details, is_error=False)
-    del table.jobs[job]
+    del manager.jobs[job]
     return_code = command.return_code or 0
     state = command.end_note or exit_line(return_code) or "Command exited with code 0"
     is_error = return_code != 0 and not command.end_note

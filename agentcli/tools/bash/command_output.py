@@ -22,6 +22,9 @@ _COUNT_LINES_IN = 1 << 26
 """Lines are counted in so many bytes; counting them in gigabytes would take as long as reading them."""
 _HALF_CHARACTER = re.compile(rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z")
 _CONTINUATION = bytes(range(0x80, 0xC0))
+BYTES_PER_S = 1 << 20
+"""As fast as the output of a background job is read, after a beginning of `BURST_BYTES`."""
+BURST_BYTES = 8 << 20
 
 
 class Snapshot(Struct, frozen=True):
@@ -279,3 +282,23 @@ def describe(snapshot: Snapshot, output: CommandOutput) -> str:
     where = f" Full output: {output.path}" if output.path else ""
     problem = f" ({output.spill_problem})" if output.spill_problem else ""
     return f"{what}.{where}{problem}"
+
+
+class OutputRate:
+    """How fast the output of what runs in the background is read; times are those of one clock, in seconds.
+
+    A server that logs does not notice. What prints without end waits for its reader most of the time, and costs little.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._left = float(BURST_BYTES)
+        self._at = now
+
+    def take(self, count: int, now: float) -> None:
+        """So many bytes were read."""
+        self._left = min(BURST_BYTES, self._left + (now - self._at) * BYTES_PER_S) - count
+        self._at = now
+
+    def wait_s(self, now: float) -> float:
+        """How long to read nothing from now on."""
+        return max(0.0, -self._left / BYTES_PER_S - (now - self._at))

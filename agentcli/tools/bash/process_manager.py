@@ -1,13 +1,14 @@
-"""Commands: the shell commands of one toolset, those that run now and the background jobs, and how all of them end."""
+"""ProcessManager: the shell commands of one toolset, running ones and background jobs, and how all of them end."""
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from agentcli.agent.errors import ToolError
 from agentcli.agent.threads import to_thread
 from agentcli.tools.bash.command_output import CommandOutput, Snapshot
+from agentcli.tools.bash.environment import READ_BY_SHELLS, environment, hide_keys
 from agentcli.tools.bash.orphans import mark_name
 from agentcli.tools.bash.overflow_file import SpillFolder
 from agentcli.tools.bash.process_tree import ProcessTag, find_tree, kill_all
@@ -15,42 +16,10 @@ from agentcli.tools.bash.shell_command import ShellCommand
 from agentcli.tools.bash.shell_start import ShellStart, arguments_for, start_failure
 from agentcli.tools.options import ToolOptions
 
-NOT_INTERACTIVE = {
-    # No editor: it ends at once and leaves the text as it is.
-    "EDITOR": "true",
-    "VISUAL": "true",
-    "GIT_EDITOR": "true",
-    "GIT_SEQUENCE_EDITOR": "true",
-    # No pager.
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "MANPAGER": "cat",
-    "GH_PAGER": "cat",
-    "SYSTEMD_PAGER": "cat",
-    "AWS_PAGER": "",
-    # No question, neither in the terminal nor in a window.
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "true",
-    "SSH_ASKPASS": "true",
-    "SSH_ASKPASS_REQUIRE": "never",
-    "GCM_INTERACTIVE": "never",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "TERM": "dumb",
-}
-
-_SAFE_GIT = {
-    # Git runs what the settings of a repository name, and takes any folder with the right files for one.
-    "core.fsmonitor": "false",
-    "safe.bareRepository": "explicit",
-}
-
 _ENDED_JOBS_KEPT = 10
 
-_READ_BY_SHELLS = ("BASH_ENV", "SHELLOPTS")
-"""With these a shell runs a file before any command, or runs none (`noexec`) and reports success."""
 
-
-class Commands:
+class ProcessManager:
     """Belongs to the thread of the event loop, but for `kill_now`."""
 
     def __init__(self, options: ToolOptions, spill: SpillFolder) -> None:
@@ -74,8 +43,6 @@ class Commands:
         Args:
             outside: not in the sandbox, if there is one.
         """
-        from agentcli.tools.bash.process_tag import hide_keys  # with the first command
-
         options = self._options
         hide_keys(options.hidden_env)
         self._drop_ended()
@@ -105,7 +72,7 @@ class Commands:
         command.closed.add_done_callback(lambda _: self._forget(number, command))
         return command
 
-    def adopt(self, command: ShellCommand) -> str:
+    def register_job(self, command: ShellCommand) -> str:
         """Make the command a job; returns its id."""
         known = next((job for job, other in self.jobs.items() if other is command), None)
         job = known or command.mark.value
@@ -185,7 +152,7 @@ class Commands:
 
     def _prove(self, start: ShellStart) -> None:
         """Make sure, once, that a shell that was chosen, or reads a chosen file, runs what it is given."""
-        read = [start.env.get(name, "") for name in _READ_BY_SHELLS]
+        read = [start.env.get(name, "") for name in READ_BY_SHELLS]
         key = (start.shell, *read)
         if (self._options.shell is None and not any(read)) or key in self._proven:
             return
@@ -223,23 +190,3 @@ def default_shell() -> str:
     import shutil  # 2 ms
 
     return shutil.which("bash") or shutil.which("sh") or "/bin/sh"
-
-
-def environment(options: ToolOptions) -> dict[str, str]:
-    """What commands get: the environment of agentcli without keys, and nothing in it that asks, waits or runs first."""
-    hidden = {name.upper() for name in options.hidden_env}
-    kept = {name: value for name, value in os.environ.items() if name.upper() not in hidden}
-    for name in ("GPG_TTY", *_READ_BY_SHELLS):
-        kept.pop(name, None)
-    return {**kept, **NOT_INTERACTIVE, **_git_settings(kept), "PWD": str(options.cwd), **options.extra_env}
-
-
-def _git_settings(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables that give git `_SAFE_GIT`, after what the person's own give it."""
-    given = env.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() else 0
-    settings = {"GIT_CONFIG_COUNT": str(count + len(_SAFE_GIT))}
-    for number, (name, value) in enumerate(_SAFE_GIT.items(), count):
-        settings[f"GIT_CONFIG_KEY_{number}"] = name
-        settings[f"GIT_CONFIG_VALUE_{number}"] = value
-    return settings

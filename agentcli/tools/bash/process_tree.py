@@ -16,6 +16,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from agentcli.agent.text import one_line
+
 _PROC = Path("/proc")
 _PROBE_AT_MOST = 256
 _AT_WORK_S = 0.05
@@ -24,6 +26,13 @@ _FREEZE_ROUNDS = 20
 _KILL_AT_MOST_S = 10.0
 _LOOKS_IN_VAIN = 8
 _KILL_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.128, 0.128)
+_END_PAUSE_S = 0.01
+"""Whatever ends together with the shell is gone after this long."""
+_START_AT_MOST_S = 5.0
+"""How long processes are given to start their own program."""
+_MANY_LEFT = 100
+"""More processes are not waited for."""
+_NAME_WIDTH = 100
 
 
 class ProcessTag(Struct, frozen=True):
@@ -292,3 +301,33 @@ def _command_by_psutil(pid: int) -> str:
         return shown_command(" ".join(psutil.Process(pid).cmdline()))
     except psutil.Error:
         return ""
+
+
+class LeftRunning(Struct, frozen=True):
+    processes: list[Process] = []
+    names: dict[int, str] = {}
+    """The command line of each process, by pid; of a part of the shell itself, which has none, the command's text."""
+
+
+def left_running(find: Callable[[], list[Process]], shell_line: str, text: str) -> LeftRunning:
+    """Wait until what is found is no more on its way to its own program, or to its end; then say what it is.
+
+    Args:
+        shell_line: the command line of the shell, which a child has too until it runs its own program.
+        text: the command.
+    """
+    found = find()
+    if not found:
+        return LeftRunning()
+    shell_line = shown_command(shell_line)
+    deadline = time.monotonic() + _START_AT_MOST_S
+    while found and len(found) <= _MANY_LEFT:
+        time.sleep(_END_PAUSE_S)
+        found = find()
+        if all(is_at_work(process.pid) for process in found) or time.monotonic() > deadline:
+            break
+    named = {process.pid: command_of(process.pid, len(shell_line)) for process in found[:_MANY_LEFT]}
+    alive = still_alive(found)
+    own_name = one_line(text, _NAME_WIDTH)
+    names = {pid: own_name if line == shell_line else line[:_NAME_WIDTH] for pid, line in named.items()}
+    return LeftRunning(alive, names)

@@ -21,22 +21,21 @@ from typing import TYPE_CHECKING
 
 from agentcli.agent.errors import ToolError
 from agentcli.agent.threads import to_thread
-from agentcli.tools.bash.command_output import CommandOutput, Snapshot
-from agentcli.tools.bash.left_running import LeftRunning, left_running
-from agentcli.tools.bash.output_rate import OutputRate
+from agentcli.tools.bash.command_output import CommandOutput, OutputRate, Snapshot
 from agentcli.tools.bash.overflow_file import SpillFolder
-from agentcli.tools.bash.process_limit import MOST_PROCESSES, count_tasks
 from agentcli.tools.bash.process_tree import (
+    LeftRunning,
     Process,
     ProcessTag,
     can_look_often,
     find_tree,
     kill_all,
+    left_running,
     send,
     send_to_group,
     still_alive,
 )
-from agentcli.tools.bash.shell_start import ShellStart, start_failure
+from agentcli.tools.bash.shell_start import MOST_PROCESSES, ShellStart, count_tasks, start_failure
 
 if TYPE_CHECKING:
     from agentcli.tools.sandbox.sandbox import Sandbox

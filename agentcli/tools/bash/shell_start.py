@@ -1,9 +1,17 @@
-"""ShellStart: what a shell is started with: arguments, folder, environment and, for a long command, a script."""
+"""ShellStart: what a shell is started with: arguments, directory, environment and, for a long command, a script.
 
+One that forks without end is not to take the machine with it. A user's processes are limited by the system while a
+command is started, and so for all that comes of it; root's are not. The count of all that runs, which costs one small
+read, tells when a command is worth a closer look.
+"""
+
+import contextlib
 import errno
 import os
 import subprocess
-from collections.abc import Mapping
+import sys
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +20,6 @@ from msgspec import Struct
 from agentcli.agent.errors import ToolError
 from agentcli.agent.threads import shortage
 from agentcli.tools.bash.overflow_file import SpillFolder
-from agentcli.tools.bash.process_limit import few_processes
 from agentcli.tools.truncate import size
 
 if TYPE_CHECKING:
@@ -24,6 +31,9 @@ _TAKES_A_SCRIPT = frozenset(("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"))
 """Shells that can be told to go on with another file, and to leave it for an empty input."""
 _PROOF = 97
 _PROOF_AT_MOST_S = 20
+MOST_PROCESSES = 4096
+"""Of one command. `make -j256` has a quarter of that."""
+_starting = threading.Lock()
 
 
 class ShellStart(Struct, frozen=True):
@@ -144,3 +154,33 @@ def start_failure(error: BaseException, env: Mapping[str, str]) -> ToolError:
     return ToolError(
         f"The command could not be started: {error.filename or 'the shell'}: {reason}", hint="see the `shell` setting"
     )
+
+
+def count_tasks() -> int:
+    """Processes and threads of the whole system; 0 where that is not told."""
+    try:
+        return int(Path("/proc/loadavg").read_bytes().split()[3].partition(b"/")[2])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+@contextlib.contextmanager
+def few_processes() -> Iterator[None]:
+    """What is started inside can have so many processes more than there are now. Its own user may raise that limit."""
+    tasks = count_tasks()
+    if sys.platform != "linux" or not tasks or os.geteuid() == 0:
+        yield
+        return
+    import resource
+
+    with _starting:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+        limit = tasks + MOST_PROCESSES
+        is_lower = soft == resource.RLIM_INFINITY or limit < soft
+        if is_lower:
+            resource.setrlimit(resource.RLIMIT_NPROC, (limit, hard))
+        try:
+            yield
+        finally:
+            if is_lower:
+                resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from agentcli.agent.abort import Aborted, AbortSignal
+from agentcli.agent.threads import to_thread
 from agentcli.tools.files.read_tracker import ReadTracker
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     from agentcli.tools.files.file_place import FilePlace
 
 T = TypeVar("T")
@@ -23,7 +22,7 @@ class FileAccess:
         self.known: ReadTracker = ReadTracker()
         self.judged: dict[str, Path | None] = {}
         """By the id of a call, the real path that was judged, None if it can be none. Without a judge it is empty."""
-        self._changes: ThreadPoolExecutor | None = None
+        self._changes = asyncio.Lock()
 
     def place(self, call_id: str, path: Path) -> "FilePlace":
         """Where a call may act. Raises `ToolError` if that is not where it was judged to act."""
@@ -40,20 +39,27 @@ class FileAccess:
         It holds its place until it has really ended, even if nobody waits for it any more. An abort before it has begun
         raises `Aborted`; after that it is waited for.
         """
-        if self._changes is None:
-            from concurrent.futures import ThreadPoolExecutor  # 1 ms, and the first to need a thread pays it anyway
+        has_begun = False
 
-            self._changes = ThreadPoolExecutor(1, "file-changes")
-        running = self._changes.submit(work)
+        async def take_turn() -> T:
+            nonlocal has_begun
+            async with self._changes:
+                has_begun = True
+                return await to_thread(work)
+
+        turn = asyncio.ensure_future(take_turn())
+        turn.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody may be waiting
 
         def give_up() -> None:
-            running.cancel()
+            if not has_begun:
+                turn.cancel()
 
         remove = signal.on_abort(give_up)
         try:
-            return await asyncio.wrap_future(running)
+            return await asyncio.shield(turn)
         except asyncio.CancelledError:
-            if running.cancelled() and signal.aborted:
+            give_up()
+            if signal.aborted and not has_begun:
                 raise Aborted from None
             raise
         finally:

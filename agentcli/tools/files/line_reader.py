@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from agentcli.agent.errors import ToolError
-from agentcli.tools.bash.stoppable import Stopped
+from agentcli.agent.threads import Stopped
 from agentcli.tools.files.text_file import TextEncoding, encoding_of
 from agentcli.tools.truncate import TruncatedBy, utf8_size
 

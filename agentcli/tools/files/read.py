@@ -17,9 +17,9 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import ImageContent, TextContent
+from agentcli.agent.threads import Stopped, to_stoppable_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
-from agentcli.tools.bash.stoppable import Stopped, in_thread
 from agentcli.tools.files.file_access import FileAccess
 from agentcli.tools.files.file_place import FilePlace
 from agentcli.tools.files.image_file import (
@@ -73,7 +73,7 @@ def create_read_tool(options: ToolOptions, files: FileAccess | None = None) -> A
             with access.place(tool_call_id, find_file(arguments.path, options.cwd)) as place:
                 return read_file(place, arguments, options, access.known, stopped)
 
-        return await in_thread(work, signal)
+        return await to_stoppable_thread(work, signal)
 
     return AgentTool(
         name="read",

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentcli.tools.bash.stoppable import Stopped
+from agentcli.agent.threads import Stopped
 
 LIST_ARGUMENTS = ("--files", "--null", "--no-config", "--hidden", "--glob=!.git")
 

@@ -12,16 +12,14 @@ from msgspec import Meta, Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.messages import TextContent
-from agentcli.agent.threads import to_thread
+from agentcli.agent.threads import Stopped, to_stoppable_thread, to_thread
 from agentcli.agent.tools import AgentTool, AgentToolResult, OnUpdate, ToolKind, parameters_of
 from agentcli.tools.argument_names import PATH_NAMES, rename
-from agentcli.tools.bash.stoppable import Stopped, in_thread
 from agentcli.tools.files.paths import EXISTING_FILE, readable
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.search.file_tree import LIST_ARGUMENTS, FileTree
 from agentcli.tools.search.path_glob import PathGlob
-from agentcli.tools.search.search_process import Ending, SearchProcess, search
-from agentcli.tools.search.search_target import search_target
+from agentcli.tools.search.search_process import Ending, SearchProcess, search, search_target
 from agentcli.tools.truncate import Truncation, listing, plural
 
 DEFAULT_LIMIT = 1000
@@ -103,7 +101,7 @@ async def _find(arguments: FindToolInput, options: ToolOptions, signal: AbortSig
     notes = end.notes(target.prefix)
     if end.ending is not Ending.DONE:
         notes.append(end.incomplete(options.search_timeout_s))
-    await in_thread(lambda stopped: finder.take_unlisted(target.folder, stopped), signal)
+    await to_stoppable_thread(lambda stopped: finder.take_unlisted(target.folder, stopped), signal)
     paths = await to_thread(finder.first)
     if not paths and end.ending is not Ending.DONE:
         raise ToolError(" ".join(notes))

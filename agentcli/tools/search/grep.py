@@ -19,8 +19,7 @@ from agentcli.tools.argument_names import PATH_NAMES, rename
 from agentcli.tools.files.paths import EXISTING_FILE, readable
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.search.grep_events import GrepEvents, Line
-from agentcli.tools.search.search_process import Ending, SearchEnd, SearchProcess, search
-from agentcli.tools.search.search_target import SearchTarget, search_target
+from agentcli.tools.search.search_process import Ending, SearchEnd, SearchProcess, SearchTarget, search, search_target
 from agentcli.tools.truncate import Truncation, listing, plural
 
 DEFAULT_LIMIT = 100

@@ -1,12 +1,17 @@
-"""Search processes: run ripgrep and take what it prints, in chunks, within limits of time and memory."""
+"""Search processes: run ripgrep and take what it prints, in chunks, within limits of time and memory.
+
+ripgrep opens every ignore file there is, whatever it is: those that reading would hang on or never end with (FIFOs,
+devices) are found before.
+"""
 
 import os
 import select
-import signal
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -16,8 +21,8 @@ from msgspec import Struct
 from agentcli.agent.abort import AbortSignal
 from agentcli.agent.errors import ToolError
 from agentcli.agent.threads import to_thread
-from agentcli.tools.files.paths import readable
-from agentcli.tools.search.ignore_guard import check_ignore_files, check_ignore_files_below
+from agentcli.tools.bash.exit_status import signal_name
+from agentcli.tools.files.paths import display_path, find_file, kind_of, readable
 from agentcli.tools.search.ripgrep import ripgrep
 
 MAX_MEMORY = 1 << 30
@@ -29,6 +34,7 @@ _SILENT_S = 2.0
 _LOOK_S = 1.0
 _MAX_ERRORS = 1 << 14
 _SHOWN_ERRORS = 5
+_IGNORE_FILES = (".gitignore", ".ignore", ".rgignore", ".git/info/exclude")
 
 Take = Callable[[bytes], bool]
 """Takes a chunk of output; False if enough is there."""
@@ -59,7 +65,7 @@ class SearchEnd(Struct, frozen=True):
             return
         if self.code == 2 and self.errors:
             raise ToolError(_shortened(self.errors.partition("\n\nConsider enabling")[0].removeprefix("rg: ")))
-        ended = f"was ended by {_signal_name(-self.code)}" if self.code < 0 else f"failed with exit code {self.code}"
+        ended = f"was ended by {signal_name(-self.code)}" if self.code < 0 else f"failed with exit code {self.code}"
         raise ToolError(f"the search program rg {ended}: {_shortened(self.errors) or 'it gave no reason'}")
 
     def incomplete(self, seconds: float) -> str:
@@ -217,8 +223,74 @@ def _limit_memory(pid: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
 
 
-def _signal_name(number: int) -> str:
+def check_ignore_files(folder: Path) -> None:
+    """Look at the ignore files that hold for a search of `folder`, but for those below it. Raises `ToolError`."""
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 (no home stays as it is)
+    settings = (os.path.expanduser("~/.gitconfig"), f"{config}/git/config", f"{config}/git/ignore")  # noqa: PTH111
+    above = (f"{place}/{name}" for place in (folder, *folder.parents) for name in _IGNORE_FILES)
+    for path in (*above, *settings):
+        _check_ignore_file(path)
+
+
+def check_ignore_files_below(folder: Path, seconds: float) -> None:
+    """The same below `folder`, the nearest first, as far as one gets in `seconds`."""
+    end = time.monotonic() + seconds
+    for place in _folders_below(str(folder)):
+        for name in _IGNORE_FILES:
+            _check_ignore_file(f"{place}/{name}")
+        if time.monotonic() > end:
+            return
+
+
+def _folders_below(top: str) -> Iterator[str]:
+    waiting = deque([top])
+    while waiting:
+        place = waiting.popleft()
+        yield place
+        try:
+            with os.scandir(place) as entries:
+                waiting.extend(entry.path for entry in entries if entry.name != ".git" and _is_folder(entry))
+        except OSError:
+            continue
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _check_ignore_file(path: str) -> None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 (called for every folder of a tree)
+    except (OSError, ValueError):
+        return
+    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+        return
+    if stat.S_ISCHR(status.st_mode) and Path(path).samefile(os.devnull):
+        return
+    raise ToolError(
+        f"nothing can be searched here: the ignore file {readable(path)} is {kind_of(status.st_mode)}",
+        hint="remove it, or search a folder that it does not hold for",
+    )
+
+
+class SearchTarget(Struct, frozen=True):
+    folder: Path
+    name: str
+    """`.` for all of the folder, or the name of one file in it."""
+    prefix: str
+    """What stands before a path relative to `folder`, so that it can be given to another tool as it is shown."""
+
+
+def search_target(path: str | None, cwd: Path) -> SearchTarget:
+    """Raises `ToolError` if there is nothing to search."""
+    found = find_file(path or ".", cwd)
+    mode = found.stat().st_mode
+    folder = found if stat.S_ISDIR(mode) else found.parent
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise ToolError(f"{readable(found)} is {kind_of(mode)}, which is not searched")
+    shown = display_path(folder, cwd)
+    prefix = "" if folder == cwd or shown == "." else f"{shown.rstrip('/')}/"
+    return SearchTarget(folder, "." if stat.S_ISDIR(mode) else found.name, prefix)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agentcli.agent.errors import ConfigError
 from agentcli.tools.bash.overflow_file import SpillFolder
-from agentcli.tools.bash.process_manager import Commands
+from agentcli.tools.bash.process_manager import ProcessManager
 from agentcli.tools.options import ToolOptions
 from agentcli.tools.sandbox.policy import SandboxPolicy
 from agentcli.tools.sandbox.sandbox import Sandbox
@@ -22,7 +22,7 @@ ROUNDS = 40
 async def quartile(folder: Path, sandbox: Sandbox | None) -> tuple[float, float]:
     """Of plain commands and of those in the sandbox, in turn."""
     took: tuple[list[float], list[float]] = ([], [])
-    tables = [Commands(ToolOptions(cwd=folder, sandbox=each), SpillFolder(folder)) for each in (None, sandbox)]
+    tables = [ProcessManager(ToolOptions(cwd=folder, sandbox=each), SpillFolder(folder)) for each in (None, sandbox)]
     for _ in range(ROUNDS):
         for times, table in zip(took, tables, strict=True):
             start = time.perf_counter()
