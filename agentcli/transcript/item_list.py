@@ -28,8 +28,10 @@ class ItemChanged(Struct, frozen=True):
     item: Item
 
 
-class ItemsRemoved(Struct, frozen=True):
-    """All items were removed: another conversation follows."""
+class ItemsReplaced(Struct, frozen=True):
+    """Another conversation is shown: these are all items, and none of those before is left."""
+
+    items: list[Item]
 
 
 class QueueChanged(Struct, frozen=True):
@@ -40,7 +42,7 @@ class RequestsChanged(Struct, frozen=True):
     """Other permission requests are open now."""
 
 
-Change = ItemAdded | TextAppended | ItemChanged | ItemsRemoved | QueueChanged | RequestsChanged
+Change = ItemAdded | TextAppended | ItemChanged | ItemsReplaced | QueueChanged | RequestsChanged
 ItemT = TypeVar("ItemT", bound=Item)
 
 
@@ -79,7 +81,16 @@ class ItemList:
         """Notify that an item was changed."""
         self.notify(ItemChanged(item))
 
-    def clear(self) -> None:
-        """Remove all items."""
+    def replace(self, add_items: Callable[[], None]) -> None:
+        """Remove all items and add others, as one change.
+
+        Args:
+            add_items: adds them.
+        """
         self.items.clear()
-        self.notify(ItemsRemoved())
+        notify, self.notify = self.notify, lambda change: None
+        try:
+            add_items()
+        finally:
+            self.notify = notify
+        self.notify(ItemsReplaced(list(self.items)))

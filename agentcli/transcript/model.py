@@ -6,7 +6,7 @@ length.
 """
 
 from collections.abc import Callable, Iterable
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
@@ -58,7 +58,6 @@ from agentcli.runtime.events import (
     ThinkingLevelChangedEvent,
     usage_of,
 )
-from agentcli.runtime.runtime import Runtime
 from agentcli.sessions.entries import CompactionEntry, Entry
 from agentcli.transcript.answer import Answer
 from agentcli.transcript.calls import Calls
@@ -75,6 +74,9 @@ from agentcli.transcript.items import (
 )
 from agentcli.transcript.notices import change_notice, outcome_notice
 
+if TYPE_CHECKING:
+    from agentcli.runtime.runtime import Runtime
+
 
 class HistoryReplaced(Struct, frozen=True):
     """The session has moved to another place of its tree: these are its messages now."""
@@ -85,7 +87,7 @@ class HistoryReplaced(Struct, frozen=True):
 TranscriptEvent = AgentEvent | RuntimeEvent | HistoryReplaced
 
 
-def follow(runtime: Runtime, apply: Callable[[TranscriptEvent], None]) -> Callable[[], None]:
+def follow(runtime: "Runtime", apply: Callable[[TranscriptEvent], None]) -> Callable[[], None]:
     """Call a function with every event of a runtime, in the form that `TranscriptModel.apply` takes.
 
     Args:
@@ -159,9 +161,12 @@ class TranscriptModel:
         self._calls.clear()
         self._answer.clear()
         self._retry, self._activity = None, ""
-        self._list.clear()
-        self.add_messages(messages)
-        self._calls.add_commands()
+
+        def add_items() -> None:
+            self.add_messages(messages)
+            self._calls.add_commands()
+
+        self._list.replace(add_items)
 
     def add_messages(self, messages: Iterable[AgentMessage]) -> None:
         """Add the items of complete messages. A call without a result among them was interrupted."""

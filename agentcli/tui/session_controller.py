@@ -102,6 +102,7 @@ class SessionController:
         self.queue = QueueEditor(runtime.agent)
         self._prompts = 0
         self._context = (-1, 0)
+        self._folder = folder_name(runtime.cwd)
         self._branch = branch_of(runtime.cwd)
         self._unsubscribe = follow(runtime, self.batcher)
         self._widget.hide_thinking = runtime.options.settings.hide_thinking
@@ -130,7 +131,7 @@ class SessionController:
         """What the footer shows."""
         runtime, usage = self.runtime, self.transcript.usage
         return Status(
-            folder=folder_name(runtime.cwd),
+            folder=self._folder,
             branch=self._branch,
             session=runtime.session.name or "",
             model=self.model,

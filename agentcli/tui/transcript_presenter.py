@@ -6,7 +6,7 @@ from agentcli.transcript.item_list import (
     Change,
     ItemAdded,
     ItemChanged,
-    ItemsRemoved,
+    ItemsReplaced,
     QueueChanged,
     RequestsChanged,
     TextAppended,
@@ -32,8 +32,9 @@ class TranscriptPresenter:
                 self.transcript.changed(self.transcript.items[item.position])
             case ItemAdded(item):
                 self.transcript.append([view_of(item)])
-            case ItemsRemoved():
+            case ItemsReplaced(items):
                 self.transcript.clear()
+                self.transcript.append(map(view_of, items))
             case QueueChanged() | RequestsChanged():
                 pass
             case _:

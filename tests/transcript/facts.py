@@ -8,7 +8,7 @@ from agentcli.transcript.item_list import (
     Change,
     ItemAdded,
     ItemChanged,
-    ItemsRemoved,
+    ItemsReplaced,
     QueueChanged,
     RequestsChanged,
     TextAppended,
@@ -58,7 +58,9 @@ def words(change: Change) -> str:
             return f"appended {item.position} {delta}"
         case ItemChanged(item):
             return f"changed {item.position}"
-        case ItemsRemoved() | QueueChanged() | RequestsChanged():
+        case ItemsReplaced(items):
+            return f"replaced by {len(items)}"
+        case QueueChanged() | RequestsChanged():
             return type(change).__name__
         case _:
             assert_never(change)

@@ -171,8 +171,7 @@ def test_another_conversation_replaces_the_items_but_not_what_the_session_used()
     usage = Usage(input=5, cost=UsageCost(total=0.5))
     changes_of(model, MessageEndEvent(AssistantMessage([TextContent("a")], usage=usage)))
     assert changes_of(model, HistoryReplaced([user_message("b")])) == [
-        "ItemsRemoved",
-        "added 0 UserItem",
+        "replaced by 1",
         "added 1 NoticeItem",
     ]
     assert model.usage == usage

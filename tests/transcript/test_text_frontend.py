@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from agentcli.config.settings import PermissionMode
 from agentcli.runtime.runtime import Runtime
-from agentcli.transcript.item_list import Change, ItemAdded, ItemChanged, RequestsChanged, TextAppended
+from agentcli.transcript.item_list import Change, ItemAdded, ItemChanged, ItemsReplaced, RequestsChanged, TextAppended
 from agentcli.transcript.items import NoticeItem, ToolItem, UserItem
 from agentcli.transcript.model import TranscriptModel, follow
 from tests.agent.doubles import call, say
@@ -25,6 +25,9 @@ class TextFrontend:
         match change:
             case TextAppended(delta=delta):
                 self.write(delta)
+            case ItemsReplaced(items):
+                for item in items:
+                    self.show(ItemAdded(item))
             case ItemAdded(UserItem(text=text)):
                 self.write(f"\n> {text}\n")
             case ItemAdded(NoticeItem(text=text)):

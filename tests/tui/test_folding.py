@@ -157,6 +157,20 @@ class CountingFold(Foldable):
         return 15 if self.expanded else 3
 
 
+async def test_a_thousand_that_changed_before_they_were_shown_are_laid_out_where_in_view() -> None:
+    async with FakeApp().run_test(size=(40, 12)) as pilot:
+        items = [CountingFold() for _ in range(1_000)]
+        view(pilot).append(items)
+        for item in items:
+            item.expanded = True
+            view(pilot).changed(item)
+        view(pilot).show()
+        await pilot.pause()
+        assert sum(item.count for item in items) < 12
+        assert view(pilot)._stack.height == sum(view(pilot)._stack.heights) > 15_000
+        assert "text" in shown(pilot)[-2]
+
+
 async def test_unfolding_a_thousand_lays_out_what_is_in_view() -> None:
     async with FakeApp().run_test(size=(40, 12)) as pilot:
         items = [CountingFold() for _ in range(1_000)]

@@ -106,6 +106,10 @@ class Transcript(ScrollView, can_focus=False):
         dirty: list[Region] = []
         lowest: int | None = None
         for place in sorted(self._dirty):
+            if place >= self._fresh:
+                stack.guess(place)
+                lowest = place if lowest is None else lowest
+                continue
             start, height = stack.starts[place], stack.heights[place]
             before = stack.forget_rows(place)
             after = stack.rows(place)
@@ -254,9 +258,8 @@ class Transcript(ScrollView, can_focus=False):
 
     def _grow(self) -> None:
         size = Size(self._stack.width, self._stack.height)
-        if size == self.virtual_size:
-            return
-        set_virtual_size(self, size)
+        if size != self.virtual_size:
+            set_virtual_size(self, size)
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out for the new width, the same part of the same item at the top."""
