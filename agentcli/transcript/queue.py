@@ -48,17 +48,17 @@ class QueueEditor:
         return [
             QueuedText(item.id, kind, queued_text(item.message))
             for kind in SWITCHABLE
-            for item in self.queue(kind).items
+            for item in self.of_kind(kind).items
         ]
 
-    def queue(self, kind: QueuedKind) -> PendingMessageQueue:
+    def of_kind(self, kind: QueuedKind) -> PendingMessageQueue:
         """The agent's queue of a kind."""
         return self._agent.steering_queue if kind is QueuedKind.STEER else self._agent.follow_up_queue
 
     def place_of(self, id: str) -> tuple[QueuedKind, int] | None:
         """The kind of a queued message and its position in that queue; None if it is not queued any more."""
         for kind in SWITCHABLE:
-            ids = [item.id for item in self.queue(kind).items]
+            ids = [item.id for item in self.of_kind(kind).items]
             if id in ids:
                 return kind, ids.index(id)
         return None
@@ -66,7 +66,7 @@ class QueueEditor:
     def take_back(self, id: str) -> AgentMessage | None:
         """Remove a message from its queue; None if it is not queued any more."""
         place = self.place_of(id)
-        return self.queue(place[0]).remove(id) if place else None
+        return self.of_kind(place[0]).remove(id) if place else None
 
     def take_all_back(self) -> list[str]:
         """Remove all messages, and return their texts."""
@@ -75,13 +75,13 @@ class QueueEditor:
     def move(self, id: str, position: int) -> None:
         """Move a message to a position in its queue; 0 is next."""
         if place := self.place_of(id):
-            self.queue(place[0]).move(id, position)
+            self.of_kind(place[0]).move(id, position)
 
     def switch_kind(self, id: str) -> None:
         """Move a queued message to the end of the other queue."""
         if place := self.place_of(id):
             other = QueuedKind.FOLLOW_UP if place[0] is QueuedKind.STEER else QueuedKind.STEER
-            self.queue(other).enqueue(self.queue(place[0]).remove(id))
+            self.of_kind(other).enqueue(self.of_kind(place[0]).remove(id))
 
 
 def queued_text(message: AgentMessage) -> str:

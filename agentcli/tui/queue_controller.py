@@ -87,7 +87,7 @@ class QueueController:
         if not controller.send(text, follow_up=edit.kind is QueuedKind.FOLLOW_UP):
             app.prepend_to_draft([text])
         elif is_queued:
-            queue = controller.queue.queue(edit.kind)
+            queue = controller.queue.of_kind(edit.kind)
             queue.move(queue.items[-1].id, edit.position)
         return True
 

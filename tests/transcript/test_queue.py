@@ -32,7 +32,7 @@ def test_both_queues_are_one_list():
 def test_what_was_sent_meanwhile_is_left_alone():
     editor = queues()
     first = editor.waiting[0].id
-    editor.queue(QueuedKind.STEER).drain()
+    editor.of_kind(QueuedKind.STEER).drain()
     assert editor.place_of(first) is None and editor.take_back(first) is None
     editor.move(first, 1)
     editor.switch_kind(first)

@@ -2,10 +2,9 @@
 
 from agentcli.transcript.items import CallState, CommandItem, ToolItem, detail
 from agentcli.tui.colors.palette import Palette, Tone
-from agentcli.tui.items.call_text import asked_lines, title
+from agentcli.tui.items.call_text import asked_lines, ending, summary, title
 from agentcli.tui.items.changes import Line, diff_lines, first_lines
 from agentcli.tui.items.item import Foldable
-from agentcli.tui.items.result import ending, summary
 from agentcli.tui.painting.clean import one_line
 from agentcli.tui.painting.rows import Row, Run, wrapped
 
